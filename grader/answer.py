@@ -1,0 +1,281 @@
+"""An answer of the student's callable, and the claims a check makes about it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NoReturn
+
+import torch
+
+from grader import compare
+from grader.call import Call
+from grader.examination import Examination
+from grader.failure import (
+    Differs,
+    Fact,
+    InputChanged,
+    NoAnswer,
+    NoGradient,
+    NotFinite,
+    Unstable,
+    WrongDtype,
+    WrongShape,
+    WrongStructure,
+)
+from grader.oracle import Expected
+from grader.outcome import Garbled, Gradients, Node, Outcome, Returned
+from grader.unanswered import asked, fail, fail_unanswered
+from grader.verdict import Verdict
+
+
+class Answer:
+    """What the student's callable gave, and what it must be.
+
+    Judged in one order: an answer at all, its form, shape, dtype, finiteness, then values. The first that does
+    not hold ends the check.
+    """
+
+    def __init__(self, examination: Examination, question: Call, call: Call, outcome: Outcome, expected: Expected) -> None:
+        """`question`: the call as the check put it; `call`: as it was answered, perhaps in float32."""
+        self.call = call
+        self._question = question
+        self.outcome = outcome
+        self._examination = examination
+        self._expected = expected
+        self._callable = examination.assignment.callable(call.part, call.name)
+        self._asked = asked(examination, call)
+
+    # --- claims a check makes ---------------------------------------------------------------------------------
+
+    def has_form(self) -> None:
+        """A tuple of the values the task names (or the one value), each a tensor of the right shape."""
+        tree = self.must_have_returned().tree
+        names = self._callable.returns
+        is_tuple = tree.kind == "sequence"
+        if is_tuple != (len(names) > 1) or (is_tuple and tree.length != len(names)):
+            self._wrong_structure(tree)
+        for name in names:
+            self.tensor(name)
+
+    def matches(self, *names: str, source: str = "reference") -> None:
+        """The named values (all, when none is named) are those of the reference, or of the `library`."""
+        expected = self._expect(source)
+        names = names or tuple(expected.values)
+        observed = {name: self.tensor(name) for name in names}
+        self._must_be_finite(observed)
+        allowed = compare.allowance(self.tolerance, expected.values.values())
+        for name in names:
+            mismatch = compare.compare(observed[name], expected.values[name], allowed)
+            if mismatch:
+                self._must_be_stable()
+                self._fail(Verdict.WRONG_VALUE, Differs(name=name, axes=self._axes(name), mismatch=mismatch))
+
+    def gradients_match(self, *names: str, source: str = "reference") -> None:
+        """The gradients of the named inputs, or `"parameters"`, are those of the reference, or of the `library`."""
+        expected = self._expect(source)
+        keys = [key for name in names for key in self._gradient_keys(name)]
+        observed = {key: self._gradient(key, expected.gradients[key]) for key in keys}
+        allowed = compare.allowance(self.tolerance, expected.gradients.values())
+        for key in keys:
+            mismatch = compare.compare(observed[key], expected.gradients[key], allowed)
+            if mismatch:
+                self._must_be_stable()
+                self._fail(Verdict.WRONG_GRADIENT, Differs(name=_plain_name(key), axes=self._axes(_plain_name(key)),
+                                                           mismatch=mismatch, is_gradient=True))
+
+    def has_dtype(self, dtype: torch.dtype) -> None:
+        """Every returned value has that dtype."""
+        for name in self._callable.returns:
+            node = self._tensor_node(name)
+            if f"torch.{node.dtype}" != str(dtype):
+                self._fail(Verdict.WRONG_DTYPE, WrongDtype(name=name, observed=node.dtype,
+                                                           expected=str(dtype).removeprefix("torch.")))
+
+    def leaves_inputs_unchanged(self) -> None:
+        """The call changed none of the tensors it was given."""
+        changed = self.must_have_returned().changed
+        if changed:
+            self._fail(Verdict.INPUT_CHANGED, InputChanged(names=changed))
+
+    def is_repeatable(self) -> None:
+        """An equal call gives an equal answer."""
+        self.must_have_returned()
+        self._must_be_stable()
+
+    def holds(self, claim: str, observed: torch.Tensor, expected: torch.Tensor, *, of: str,
+              axes: tuple[str, ...] = (), exactly: bool = False) -> None:
+        """A property: two tensors computed from answers are equal, within the tolerance of a call or `exactly`.
+
+        Args:
+            claim: the rule in words, for the message.
+            of: what the tensors are.
+            axes: names of their axes.
+        """
+        allowed = 0.0 if exactly else compare.allowance(self.tolerance, [expected])
+        mismatch = compare.compare(observed, expected, allowed)
+        if mismatch:
+            self._must_be_stable()
+            self._fail(Verdict.WRONG_VALUE, Differs(name=of, axes=axes, mismatch=mismatch, claim=claim))
+
+    def matches_mask(self, *shape: int) -> None:
+        """The mask, broadcast to `shape`, allows what the reference's does."""
+        name = self._callable.returns[0]
+        node = self._tensor_node(name)
+        observed = self._boolean(name, node)
+        expected = self._expected.values[name].broadcast_to(shape)
+        try:
+            observed = observed.broadcast_to(shape)
+        except RuntimeError:
+            self._fail(Verdict.WRONG_SHAPE, WrongShape(name=name, observed=node.shape or (), expected=tuple(shape),
+                                                       axes=self._axes(name)))
+        mismatch = compare.compare(observed, expected, allowed=0.0)
+        if mismatch:
+            self._fail(Verdict.WRONG_VALUE, Differs(name=name, axes=self._axes(name), mismatch=mismatch))
+
+    # --- what a check may look at -----------------------------------------------------------------------------
+
+    def value(self, name: str) -> torch.Tensor:
+        """A returned value of the right shape and finite, as float64 (Boolean values stay Boolean)."""
+        tensor = self.tensor(name)
+        self._must_be_finite({name: tensor})
+        return tensor
+
+    def gradient(self, name: str) -> torch.Tensor:
+        """The gradient of an input, as float64."""
+        (key,) = self._gradient_keys(name)
+        return self._gradient(key, self._expected.gradients[key])
+
+    @property
+    def tolerance(self) -> float:
+        """Largest relative difference allowed, by the precision the call was answered in."""
+        tolerances = self._examination.assignment.tolerances
+        return tolerances.float32 if self.call.dtype == "float32" else tolerances.float64
+
+    def must_have_returned(self) -> Returned:
+        """The reply, when there is one."""
+        reply = self.outcome.reply
+        if isinstance(reply, Returned):
+            return reply
+        fail_unanswered(self._examination, self.call, reply, self._asked)
+
+    # --- judging ----------------------------------------------------------------------------------------------
+
+    def tensor(self, name: str) -> torch.Tensor:
+        """A returned value of the right shape, finite or not. A value that came alone counts as the first."""
+        expected = self._expected.values[name]
+        node = self._tensor_node(name)
+        if node.shape != tuple(expected.shape):
+            self._fail(Verdict.WRONG_SHAPE, WrongShape(name=name, observed=node.shape or (), expected=tuple(expected.shape),
+                                                       axes=self._axes(name)))
+        if expected.dtype == torch.bool:
+            return self._boolean(name, node)
+        if node.data is None or node.dtype != self.call.dtype:
+            self._fail(Verdict.WRONG_DTYPE, WrongDtype(name=name, observed=node.dtype, expected=self.call.dtype))
+        return self.outcome.tensors[node.data].double()
+
+    def _boolean(self, name: str, node: Node) -> torch.Tensor:
+        """A mask; one of numbers counts when they are 0 and 1, since its dtype has a check of its own."""
+        tensor = self.outcome.tensors[node.data] if node.data is not None else None
+        if tensor is None or not bool(((tensor == 0) | (tensor == 1)).all()):
+            self._fail(Verdict.WRONG_DTYPE, WrongDtype(name=name, observed=node.dtype, expected="bool"))
+        return tensor != 0
+
+    def _tensor_node(self, name: str) -> Node:
+        tree = self.must_have_returned().tree
+        position = self._callable.returns.index(name)
+        items = tree.items if tree.kind == "sequence" else (tree,)
+        if position >= len(items) or items[position].kind != "tensor" or items[position].oddity:
+            self._wrong_structure(tree)
+        return items[position]
+
+    def _wrong_structure(self, tree: Node) -> NoReturn:
+        names = self._callable.returns
+        wanted = f"a tuple ({', '.join(names)}) of tensors" if len(names) > 1 else f"the tensor {names[0]}"
+        self._fail(Verdict.WRONG_TYPE, WrongStructure(found=_in_words(tree), wanted=wanted))
+
+    def _must_be_finite(self, observed: Mapping[str, torch.Tensor]) -> None:
+        for name, tensor in observed.items():
+            odd = compare.first_not_finite(tensor)
+            if odd:
+                self._must_be_stable()
+                index, value, count = odd
+                self._fail(Verdict.NOT_FINITE, NotFinite(name=name, index=index, axes=self._axes(name), value=value,
+                                                         count=count, total=tensor.numel()))
+
+    def _must_be_stable(self) -> None:
+        """Ask the same question once more; two answers are a finding of their own."""
+        again = self._ask_again()
+        for name in self._callable.returns:
+            first, second = _data(self, name), _data(again, name)
+            if first is None or second is None or first.shape != second.shape:
+                continue
+            mismatch = compare.compare(torch.nan_to_num(second), torch.nan_to_num(first),
+                                       compare.allowance(self.tolerance, [torch.nan_to_num(first)]))
+            if mismatch:
+                self._fail(Verdict.UNSTABLE, Unstable(name=name, difference=mismatch.difference))
+
+    def _ask_again(self) -> "Answer":
+        build = self.call.build and replace(self.call.build, handle=self._examination.new_handle())
+        call = replace(self.call, build=build, wants=(), seed=self.call.seed + 1)
+        outcome = self._examination.known(call) or self._examination.ask(call, None)
+        return Answer(self._examination, self._question, call, outcome, self._expected)
+
+    def _gradient(self, key: str, expected: torch.Tensor) -> torch.Tensor:
+        self.must_have_returned()
+        backward = self.outcome.backward
+        if backward is None:  # not asked for: what was returned is not what a gradient could start from
+            self.tensor(self._callable.returns[0])
+            raise AssertionError(f"gradients were not asked for, or {key} is no input of {self._asked.text}")
+        if not isinstance(backward, Gradients):
+            fail_unanswered(self._examination, self.call, backward, self._asked, is_backward=True)
+        if key in backward.missing:
+            self._fail(Verdict.NO_GRADIENT, NoGradient(names=tuple(_plain_name(name) for name in backward.missing)))
+        observed = self.outcome.gradients.get(key)
+        if observed is None or observed.shape != expected.shape:
+            self._fail(Verdict.CRASHED, NoAnswer(failed=Garbled(stage="backward", detail=f"no gradient {key}")))
+        odd = compare.first_not_finite(observed)
+        if odd:
+            index, value, count = odd
+            self._fail(Verdict.NOT_FINITE, NotFinite(
+                name=_plain_name(key), index=index, axes=self._axes(_plain_name(key)), value=value, count=count,
+                total=observed.numel(), is_gradient=True))
+        return observed.double()
+
+    def _gradient_keys(self, name: str) -> list[str]:
+        if name == "parameters" and self.call.build:
+            return [f"param.{parameter}" for parameter in self.call.build.parameters]
+        return [f"arg.{name}"]
+
+    def _expect(self, source: str) -> Expected:
+        """The answer of a source to the question as it was put in float64."""
+        return self._expected if source == "reference" else self._examination.oracle.expected(self._question, source)
+
+    def _axes(self, name: str) -> tuple[str, ...]:
+        return self._callable.axes.get(name, ())
+
+    def _fail(self, verdict: Verdict, fact: Fact) -> NoReturn:
+        fail(verdict, fact, self._asked)
+
+
+def _data(answer: Answer, name: str) -> torch.Tensor | None:
+    reply = answer.outcome.reply
+    if not isinstance(reply, Returned):
+        return None
+    names = answer._callable.returns
+    items = reply.tree.items if reply.tree.kind == "sequence" else (reply.tree,)
+    position = names.index(name)
+    data = items[position].data if position < len(items) else None
+    return answer.outcome.tensors[data].double() if data is not None else None
+
+
+def _plain_name(key: str) -> str:
+    return key.partition(".")[2]
+
+
+def _in_words(tree: Node) -> str:
+    if tree.kind == "tensor":
+        return tree.oddity or f"one tensor {list(tree.shape or ())}"
+    if tree.kind == "sequence":
+        return f"a {tree.type} of {tree.length}: {', '.join(_in_words(item) for item in tree.items)}" if tree.items else \
+            f"an empty {tree.type}"
+    return tree.text if tree.text is not None and tree.type == "NoneType" else \
+        f"{tree.type} {tree.text}" if tree.text is not None else f"an object of the class {tree.type}"

@@ -1,0 +1,212 @@
+"""An assignment, as its `assignment.toml` states it: parts, callables, points, limits, tolerances.
+
+Read once and checked whole: every fault names the file, the field, what was found and what was wanted.
+"""
+
+import difflib
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, NoReturn
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+FILE = "assignment.toml"
+
+
+class AssignmentError(Exception):
+    """An assignment cannot be used; the text says where, what was found, what was wanted."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Callable(_Section):
+    """A function or class a stub asks for."""
+
+    kind: Literal["function", "module"]
+    #: Names of the positional arguments of the function, or of the module's `forward`.
+    arguments: tuple[str, ...]
+    #: Names of the returned values; one name: the value alone, not in a tuple.
+    returns: Annotated[tuple[str, ...], Field(min_length=1)]
+    #: Names of the axes of arguments and returned values, for messages.
+    axes: dict[str, tuple[str, ...]] = {}
+    #: Where right answers come from: `module:name` below the course's `reference/`.
+    reference: str
+    #: The same callable through PyTorch's own module; optional.
+    library: str | None = None
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Names that a check may compare with, and where they are."""
+        return {"reference": self.reference} | ({"library": self.library} if self.library else {})
+
+
+class Part(_Section):
+    """One stub file."""
+
+    name: str
+    title: str
+    points: Annotated[Decimal, Field(gt=0)]
+    callables: Annotated[dict[str, Callable], Field(min_length=1)]
+
+    @property
+    def file(self) -> str:
+        """Name of the file students hand in."""
+        return f"{self.name}.py"
+
+
+class Limits(_Section):
+    """What a student's code may use. Seconds are wall clock but for `cpu_s`."""
+
+    #: Importing one file.
+    import_s: Annotated[float, Field(gt=0)] = 10.0
+    #: One call; it takes milliseconds, so two seconds forgive a slow machine.
+    call_s: Annotated[float, Field(gt=0)] = 2.0
+    #: All calls and imports of one submission together.
+    submission_s: Annotated[float, Field(gt=0)] = 20.0
+    #: Timeouts of one callable after which it is not called again.
+    timeouts: Annotated[int, Field(ge=1)] = 2
+    #: Processor seconds of one worker; a second line behind the deadlines.
+    cpu_s: Annotated[int, Field(ge=1)] = 30
+    #: MiB of memory beyond what torch itself takes.
+    memory_mib: Annotated[int, Field(ge=64)] = 1024
+    #: Open files of one worker.
+    files: Annotated[int, Field(ge=16)] = 64
+
+
+class Tolerances(_Section):
+    """Largest difference allowed, times the largest expected value of the call (or 1, when that is smaller).
+
+    float64: correct code with a float32 scalar or softmax inside differs by up to 5.2e-7, the mildest wrong variant by
+    4.7e-4 (measured). float32: ten times what correct float32 code differs by.
+    """
+
+    float64: Annotated[float, Field(gt=0)] = 1e-6
+    float32: Annotated[float, Field(gt=0)] = 1e-4
+
+
+class Feedback(_Section):
+    """How much a student is told."""
+
+    level: Literal["verdict", "hint", "full"] = "hint"
+    #: The day from which everything is told, usually that after the deadline.
+    full_from: date | None = None
+
+
+class Assignment(_Section):
+    """A whole `assignment.toml`."""
+
+    #: The folder it was read from.
+    folder: Path
+    title: str
+    #: Seed that students' own checks use; `grade` draws a fresh one for each run.
+    published_seed: int = 0
+    parts: Annotated[tuple[Part, ...], Field(min_length=1)]
+    limits: Limits = Limits()
+    tolerances: Tolerances = Tolerances()
+    feedback: Feedback = Feedback()
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def where(self) -> Path:
+        """The file it was read from."""
+        return self.folder / FILE
+
+    @property
+    def max_score(self) -> Decimal:
+        return sum((part.points for part in self.parts), Decimal(0))
+
+    @property
+    def checks(self) -> Path:
+        """Folder of the checks."""
+        return self.folder / "checks"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Names of the files students hand in, in the order of the parts."""
+        return tuple(part.file for part in self.parts)
+
+    def part(self, name: str) -> Part:
+        """The part of that name. Raises AssignmentError, with near matches."""
+        for part in self.parts:
+            if part.name == name:
+                return part
+        self._unknown("part", name, [part.name for part in self.parts])
+
+    def callable(self, part: str, name: str) -> Callable:
+        """A callable of a part. Raises AssignmentError, with near matches."""
+        callables = self.part(part).callables
+        if name not in callables:
+            self._unknown(f"callable of {part}", name, list(callables))
+        return callables[name]
+
+    def _unknown(self, what: str, name: str, known: list[str]) -> NoReturn:
+        raise AssignmentError(f"{self.where}: no {what} is called {name!r}{_near(name, known)}")
+
+    @cached_property
+    def digest(self) -> str:
+        """Identity of what decides a grade: `assignment.toml`, every check, and every module of the reference."""
+        folders = {"checks": self.checks, "reference": self.folder.parents[1] / "reference"}
+        files = {FILE: self.where} | {f"{name}/{file.relative_to(folder).as_posix()}": file
+                                      for name, folder in folders.items() for file in folder.rglob("*")
+                                      if file.suffix in (".py", ".toml")}
+        hashed = hashlib.sha256()
+        for name in sorted(files):
+            hashed.update(f"{name}\0{hashlib.sha256(files[name].read_bytes()).hexdigest()}\n".encode())
+        return hashed.hexdigest()
+
+
+def read_assignment(folder: Path) -> Assignment:
+    """The assignment in a folder.
+
+    Raises:
+        AssignmentError: `assignment.toml` is missing, is no TOML, or holds a wrong, missing or unknown field.
+    """
+    file = folder / FILE
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise AssignmentError(f"{file}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise AssignmentError(f"{file}: not valid TOML: {error}") from None
+    try:
+        assignment = Assignment.model_validate(data | {"folder": folder.resolve()})
+    except ValidationError as error:
+        raise AssignmentError("\n".join(_fault(file, data, fault) for fault in error.errors())) from None
+    names = [part.name for part in assignment.parts]
+    if len(set(names)) != len(names):
+        raise AssignmentError(f"{file}, parts: two parts have one name; got {names}")
+    return assignment
+
+
+def _fault(file: Path, data: Mapping[str, Any], fault: Any) -> str:
+    place = ".".join(str(step) for step in fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        return f"{file}, {place}: unknown key{_near(str(fault['loc'][-1]), _known_keys(fault['loc'][:-1]))}"
+    if fault["type"] == "missing":
+        return f"{file}, {place}: missing; it must be given"
+    return f"{file}, {place}: {fault['msg']}; got {fault['input']!r}"
+
+
+def _known_keys(path: tuple[int | str, ...]) -> list[str]:
+    """Field names of the section at a path."""
+    sections: dict[str, type[BaseModel]] = {"parts": Part, "callables": Callable, "limits": Limits,
+                                            "tolerances": Tolerances, "feedback": Feedback}
+    named = [step for step in path if isinstance(step, str) and step in sections]
+    section = sections[named[-1]] if named else Assignment
+    return [name for name in section.model_fields if name != "folder"]
+
+
+def _near(name: str, known: list[str]) -> str:
+    """`; did you mean 'x'?`, or what there is."""
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; there are: {', '.join(known)}"

@@ -1,0 +1,113 @@
+"""The words checks are written in.
+
+    attention = Checks("scaled_dot_product_attention")
+
+    @attention.check(points=2, requires="output_has_the_right_form")
+    def test_output_with_more_keys_than_queries(student, given):
+        \"\"\"Three queries attend to five keys.\"\"\"
+        answer = student(given.normal("query", 2, 3, 7), given.normal("key", 2, 5, 7), given.normal("value", 2, 5, 4))
+        answer.matches("output")
+
+`student` asks the student's callable; an `Answer` is asked for what it must be. Whatever does not hold raises
+`CheckFailed`, which carries a verdict and facts. A check file needs nothing else from grader.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from grader.answer import Answer
+from grader.asking import Target, ask, make_call, must_raise
+from grader.call import Build, Call
+from grader.examination import Examination
+from grader.outcome import Raised, Returned
+
+
+class Checks:
+    """The checks of one callable."""
+
+    def __init__(self, callable_name: str) -> None:
+        self._callable = callable_name
+
+    def check(self, *, points: float | str, requires: str | Iterable[str] = (), hint: str = "",
+              title: str = "") -> pytest.MarkDecorator:
+        """Make a test function a check.
+
+        Args:
+            points: what passing earns; written as a string when it has cents ("0.25").
+            requires: names, without `test_`, of checks of the same callable that must pass first.
+            hint: one sentence a student sees when the check fails; points at the idea, gives no code.
+            title: the row in the report; made from the function's name when left out.
+        """
+        names = (requires,) if isinstance(requires, str) else tuple(requires)
+        return pytest.mark.check(callable=self._callable, points=str(points), requires=names, hint=hint, title=title)
+
+
+class Student:
+    """The student's callable, as a check sees it: called, or built when it is a module."""
+
+    def __init__(self, examination: Examination, part: str, name: str) -> None:
+        self._examination = examination
+        self._target = Target(part=part, name=name)
+
+    def __call__(self, *arguments: Any, gradients: bool = False, dtype: str = "float64", **keywords: Any) -> Answer:
+        """Ask the function.
+
+        Args:
+            arguments: tensors and plain values. A tensor given twice arrives as one object.
+            gradients: ask for the gradients of the floating tensors too.
+            dtype: torch's default dtype during the call. With "float64", floating tensors are float64, and a call
+                that fails over its dtype is asked again in float32.
+            keywords: passed by name.
+        """
+        return ask(self._examination, self._target, arguments, keywords, gradients=gradients, dtype=dtype)
+
+    def build(self, *, parameters: Mapping[str, torch.Tensor] | None = None, given: Any = None, **arguments: Any) -> "Module":
+        """Make the module, its parameters drawn from `given`, or set to `parameters`."""
+        if parameters is None:
+            shapes = self._examination.oracle.parameter_shapes(self._target.part, self._target.name, arguments)
+            parameters = given.parameters(shapes)
+        return Module(self._examination, self._target, arguments, parameters)
+
+    def raises(self, error: type[Exception], *arguments: Any, when: str, **keywords: Any) -> None:
+        """The call must raise; `when` says in which case, for the message."""
+        call = make_call(self._examination, self._target, arguments, keywords, wants=(), dtype="float64", build=None, mode="eval")
+        must_raise(self._examination, call, error, when)
+
+    def build_raises(self, error: type[Exception], *, when: str, **arguments: Any) -> None:
+        """Making the module must raise."""
+        build = Build(arguments=arguments, parameters={}, handle=self._examination.new_handle())
+        call = make_call(self._examination, self._target, (), {}, wants=(), dtype="float64", build=build, mode="eval")
+        must_raise(self._examination, call, error, when)
+
+
+class Module:
+    """A module of the student's, built with given parameters. Every call of one `Module` meets the same object."""
+
+    def __init__(self, examination: Examination, target: Target, arguments: Mapping[str, Any],
+                 parameters: Mapping[str, torch.Tensor]) -> None:
+        self._examination = examination
+        self._target = target
+        self._build = Build(arguments=arguments, parameters=parameters, handle=examination.new_handle())
+        self._first: Call | None = None
+        self.parameters = parameters
+
+    def __call__(self, *arguments: Any, gradients: bool = False, dtype: str = "float64", mode: str = "eval",
+                 is_double: bool = False, **keywords: Any) -> Answer:
+        """Ask `forward`. `mode` is "eval" or "train"; `is_double` converts the module with `.double()` once made."""
+        build = replace(self._build, is_double=is_double)
+        answer = ask(self._examination, self._target, arguments, keywords, gradients=gradients, dtype=dtype, build=build,
+                      mode=mode, after=self._first)
+        self._first = answer.call
+        return answer
+
+    def has_its_parameters(self, *arguments: Any) -> None:
+        """The module has the parameters the task names, whatever its `forward` does with these arguments."""
+        answer = ask(self._examination, self._target, arguments, {}, gradients=False, dtype="float64", build=self._build)
+        reply = answer.outcome.reply
+        if isinstance(reply, Returned) or (isinstance(reply, Raised) and reply.stage in ("forward", "result")):
+            return
+        answer.must_have_returned()

@@ -1,0 +1,241 @@
+"""Asking one submission's code: requests to its worker, answers within their deadlines, a new worker when one is lost.
+
+The worker is untrusted. Every wait has a deadline kept on this side, with SIGKILL at its end; every byte is capped
+and validated; no answer, or an odd one, is an outcome that says so.
+"""
+
+import os
+import socket
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Self
+
+import torch
+
+from grader.call import Call
+from grader.launch import Launcher, Worker
+from grader.outcome import (
+    Died,
+    Failed,
+    Garbled,
+    Gradients,
+    Loaded,
+    NotAsked,
+    Outcome,
+    Raised,
+    Returned,
+    TimedOut,
+    read_reply,
+)
+from grader.worker import wire
+from grader.worker.serve import MOST_PRINTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeLimits:
+    """Deadlines, in seconds of wall clock, all kept from outside the worker."""
+
+    import_s: float = 10.0
+    call_s: float = 2.0
+    #: Sum over a submission of the time its own code took, imports included.
+    submission_s: float = 20.0
+    #: Timeouts of a callable after which it is not asked again.
+    timeouts: int = 2
+
+
+class _Lost(Exception):
+    """The worker did not give an answer; carries what to report instead."""
+
+    def __init__(self, failed: TimedOut | Died | Garbled) -> None:
+        super().__init__(failed)
+        self.failed = failed
+
+
+class Conversation:
+    """The trusted end of all talk with one submission. A context manager: the worker ends with the block."""
+
+    def __init__(self, launcher: Launcher, sources: Mapping[str, str], stubs: tuple[str, ...], limits: TimeLimits,
+                 worker_limits: Mapping[str, int]) -> None:
+        """`sources`: file name to text; `stubs`: module names the assignment asks for."""
+        self._launcher = launcher
+        self._start = wire.encode({"sources": dict(sources), "stubs": stubs, "limits": dict(worker_limits)}, {})
+        self._limits = limits
+        self._worker: Worker | None = None
+        self._loaded: dict[str, Failed | None] = {}
+        self._timeouts: Counter[tuple[str, str]] = Counter()
+        self._used_s = 0.0
+
+    def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
+        """The outcome of a call; with `upstream`, of its backward pass too, when the output has that shape.
+
+        Raises:
+            LaunchError: no worker could be started (the grader's fault).
+        """
+        refused = self._refusal(call)
+        if refused:
+            return Outcome(reply=NotAsked(reason=refused))
+        failed = self._load(call.part)
+        if failed:
+            return Outcome(reply=failed, printed=self._printed())
+        try:
+            outcome = self._forward(call)
+            if upstream is not None and _is_differentiable(outcome, upstream):
+                outcome = self._backward(outcome, upstream)
+        except _Lost as lost:
+            return Outcome(reply=self._lose(lost, call), printed=self._printed_last)
+        self._replace_when_starved(outcome)
+        return outcome
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._worker:
+            self._worker.wait()
+            self._worker = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error and self._worker:
+            self._worker.kill()
+        self.close()
+
+    def _refusal(self, call: Call) -> str:
+        if self._timeouts[call.part, call.name] >= self._limits.timeouts:
+            return f"{call.name} ran out of time {self._limits.timeouts} times and was not called again"
+        if self._used_s >= self._limits.submission_s:
+            return f"the submission has used its {self._limits.submission_s:g} s"
+        return ""
+
+    def _load(self, part: str) -> Failed | None:
+        """Import the part once per worker; a part that failed to import is not tried again."""
+        if self._loaded.get(part):
+            return self._loaded[part]
+        if self._worker and part in self._loaded:
+            return None
+        try:
+            frame = wire.encode({"op": "load", "part": part}, {})
+            reply, _ = self._exchange(frame, self._limits.import_s, "import")
+            if not isinstance(reply, (Loaded, Raised)):
+                raise _Lost(Garbled(stage="import", detail=f"a reply of status {reply.status}"))
+            self._loaded[part] = reply if isinstance(reply, Raised) else None
+        except _Lost as lost:
+            self._end_worker()
+            self._loaded[part] = self._explain(lost.failed)
+        return self._loaded[part]
+
+    def _forward(self, call: Call) -> Outcome:
+        reply, tensors = self._exchange(call.frame(), self._limits.call_s, "call")
+        if isinstance(reply, (Gradients, Loaded)):
+            raise _Lost(Garbled(stage="call", detail=f"a reply of status {reply.status}"))
+        return Outcome(reply=reply, tensors=tensors, printed=self._printed(), is_printed_cut=reply.dropped > 0)
+
+    def _backward(self, outcome: Outcome, upstream: torch.Tensor) -> Outcome:
+        frame = wire.encode({"op": "gradient"}, {"upstream": upstream})
+        try:
+            reply, tensors = self._exchange(frame, self._limits.call_s, "backward")
+            if not isinstance(reply, (Gradients, Raised)):
+                raise _Lost(Garbled(stage="backward", detail=f"a reply of status {reply.status}"))
+        except _Lost as lost:
+            self._end_worker()
+            return replace(outcome, backward=self._explain(lost.failed))
+        return replace(outcome, backward=reply, gradients=tensors)
+
+    def _exchange(self, frame: bytes, limit_s: float, stage: str) -> tuple[Any, Mapping[str, torch.Tensor]]:
+        """Send a request and read its reply; the time in between is the student's."""
+        worker = self._worker or self._new_worker()
+        begin = time.monotonic()
+        try:
+            received = _receive(worker.connection, frame, begin + limit_s)
+            return read_reply(received), received.tensors
+        except TimeoutError:
+            raise _Lost(TimedOut(stage=stage, limit_s=limit_s)) from None
+        except OSError:
+            raise _Lost(Died(stage=stage, exit_code=None)) from None
+        except wire.ProtocolError as error:
+            raise _Lost(Garbled(stage=stage, detail=str(error))) from None
+        finally:
+            self._used_s += time.monotonic() - begin
+
+    def _new_worker(self) -> Worker:
+        self._worker = self._launcher.launch()
+        self._loaded = {part: failed for part, failed in self._loaded.items() if failed}
+        try:
+            self._worker.connection.sendall(self._start)
+        except OSError:
+            pass  # it ended at once: the next exchange finds out and says so
+        return self._worker
+
+    def _lose(self, lost: _Lost, call: Call) -> Failed:
+        if isinstance(lost.failed, TimedOut):
+            self._timeouts[call.part, call.name] += 1
+        self._end_worker()
+        return self._explain(lost.failed)
+
+    def _explain(self, failed: TimedOut | Died | Garbled) -> Failed:
+        return replace(failed, exit_code=self._exit_code) if isinstance(failed, Died) else failed
+
+    def _end_worker(self) -> None:
+        """Kill what cannot be trusted to answer again, keeping what it printed and how it ended."""
+        if not self._worker:
+            return
+        worker, self._worker = self._worker, None
+        self._printed_last = _read_printed(worker.printed)
+        worker.kill()
+        self._exit_code = worker.wait().exit_code
+
+    def _replace_when_starved(self, outcome: Outcome) -> None:
+        """After running out of memory a worker may be left with none for the next call."""
+        if any(isinstance(reply, Raised) and reply.is_out_of_memory for reply in (outcome.reply, outcome.backward)):
+            self._end_worker()
+
+    def _printed(self) -> str:
+        return _read_printed(self._worker.printed) if self._worker else self._printed_last
+
+    _printed_last: str = ""
+    _exit_code: int | None = None
+
+
+def _receive(connection: socket.socket, frame: bytes, deadline: float) -> wire.Frame:
+    connection.settimeout(_remaining(deadline))
+    connection.sendall(frame)
+    header_length, blob_length = wire.lengths(_exactly(connection, wire.PREFIX.size, deadline))
+    text = _exactly(connection, header_length, deadline)
+    return wire.decode(text, _exactly(connection, blob_length, deadline))
+
+
+def _exactly(connection: socket.socket, length: int, deadline: float) -> bytes:
+    received = bytearray()
+    while len(received) < length:
+        connection.settimeout(_remaining(deadline))
+        some = connection.recv(min(length - len(received), 1 << 20))
+        if not some:
+            raise ConnectionResetError("the worker closed its connection")
+        received += some
+    return bytes(received)
+
+
+def _remaining(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _read_printed(descriptor: int) -> str:
+    try:
+        return os.read(descriptor, MOST_PRINTED).decode(errors="replace")
+    except BlockingIOError:
+        return ""
+
+
+def _is_differentiable(outcome: Outcome, upstream: torch.Tensor) -> bool:
+    """Whether the first returned value is a floating tensor of the upstream gradient's shape."""
+    if not isinstance(outcome.reply, Returned):
+        return False
+    tree = outcome.reply.tree
+    root = tree.items[0] if tree.kind == "sequence" and tree.items else tree
+    return root.kind == "tensor" and root.shape == tuple(upstream.shape) and root.dtype.startswith(("float", "bfloat"))

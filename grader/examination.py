@@ -1,0 +1,71 @@
+"""One submission under examination: its files, who answers for it, and what has been answered so far.
+
+Equal questions are put once: the checks that look at shapes, sums, values and gradients of one call share its outcome.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+
+from grader.assignment import Assignment
+from grader.call import Call
+from grader.oracle import Oracle
+from grader.outcome import Outcome
+
+
+class Respondent(Protocol):
+    """Who answers calls: a student's worker, or trusted code in this process."""
+
+    def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
+        """The outcome of a call, and with `upstream` of its backward pass."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """The files of one submission that could be read, and why others could not."""
+
+    #: File name to text.
+    texts: Mapping[str, str]
+    #: File name to reason.
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class Printed:
+    """What a student's code printed during one check."""
+
+    text: str = ""
+    is_cut: bool = False
+
+
+class Examination:
+    """What the checks of one session share."""
+
+    def __init__(self, assignment: Assignment, oracle: Oracle, respondent: Respondent, sources: Sources, seed: int) -> None:
+        self.assignment = assignment
+        self.oracle = oracle
+        self.sources = sources
+        self.seed = seed
+        self.printed = Printed()
+        self._respondent = respondent
+        self._answered: dict[str, Outcome] = {}
+        self._handles = 0
+
+    def new_handle(self) -> int:
+        """A number that names one built module in the worker."""
+        self._handles += 1
+        return self._handles
+
+    def known(self, call: Call) -> Outcome | None:
+        """The outcome of an equal question, if one was put before."""
+        return self._answered.get(call.digest)
+
+    def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
+        """Put the question now, and remember the first outcome."""
+        outcome = self._respondent.ask(call, upstream)
+        self._answered.setdefault(call.digest, outcome)
+        self.printed.text += outcome.printed
+        self.printed.is_cut |= outcome.is_printed_cut
+        return outcome

@@ -1,0 +1,147 @@
+"""How a check fails: a verdict, and the facts a message is made of. Facts only; the wording is in `messages`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from grader.compare import Mismatch
+from grader.outcome import Failed, Raised
+from grader.verdict import Verdict
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What was called, for the first lines of a message."""
+
+    #: `scaled_dot_product_attention(query, key, value)`.
+    text: str
+    #: `query [2, 3, 7]  key [2, 5, 7]  float64`.
+    inputs: str
+    #: File the callable is in.
+    file: str
+    callable: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoFile:
+    """The part's file is missing, or could not be read."""
+
+    file: str
+    #: Why it could not be read; empty when it is not there.
+    reason: str
+    #: What there is instead.
+    found: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoAnswer:
+    """The call, or its backward pass, gave no value."""
+
+    failed: Failed
+    is_backward: bool = False
+    #: Parameters the module must have, for `WrongParameters`.
+    parameters: Mapping[str, Shape] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenNeighbour:
+    """Another file of the submission, which this one imports, does not load or is not filled in."""
+
+    file: str
+    is_missing: bool
+    raised: Raised
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrerequisiteFailed:
+    """A check that this one builds on did not pass."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotRaised:
+    """An error the task asks for did not come; `raised` is what came instead, if anything."""
+
+    wanted: str
+    when: str
+    raised: Raised | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongStructure:
+    """What was returned is not the value, or the tuple of values, that the task names."""
+
+    found: str
+    wanted: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongShape:
+    name: str
+    observed: Shape
+    expected: Shape
+    axes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongDtype:
+    name: str
+    observed: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotFinite:
+    name: str
+    index: Shape
+    axes: tuple[str, ...]
+    value: float
+    count: int
+    total: int
+    is_gradient: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differs:
+    """A value, a gradient, or something computed from them (`name` says what) is not as expected."""
+
+    name: str
+    axes: tuple[str, ...]
+    mismatch: Mismatch
+    is_gradient: bool = False
+    #: For a property: what ought to hold. Empty for a comparison with expected values.
+    claim: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoGradient:
+    #: All inputs and parameters that no gradient reached.
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputChanged:
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unstable:
+    """Two equal calls, two answers."""
+
+    name: str
+    difference: float
+
+
+Fact = (NoFile | NoAnswer | BrokenNeighbour | PrerequisiteFailed | NotRaised | WrongStructure | WrongShape | WrongDtype
+        | NotFinite | Differs | NoGradient | InputChanged | Unstable)
+
+
+class CheckFailed(Exception):
+    """Ends a check that did not pass. Its text is what the student reads."""
+
+    def __init__(self, verdict: Verdict, fact: Fact, text: str) -> None:
+        super().__init__(text)
+        self.verdict = verdict
+        self.fact = fact

@@ -1,0 +1,221 @@
+"""Starting and ending untrusted processes: the zygote, and workers forked from it.
+
+Knows nothing of submissions or checks. Where forking a warm torch is not safe (macOS), `SpawnLauncher` starts an
+interpreter for each worker instead, more slowly.
+"""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import numpy
+import safetensors
+import torch
+
+_BOOT = Path(__file__).with_name("worker") / "boot.py"
+#: Seconds to wait for a zygote to import torch, on the slowest machine we know of.
+_START_S = 120.0
+#: Seconds the zygote has to answer; it does nothing but fork.
+_ANSWER_S = 30.0
+#: All the worker's environment, besides what `_PASSED_ON` names. One thread for every numeric library, since a fork
+#: loses the others; a fixed hash seed, so that a student's sets are in the same order in every run.
+_ENVIRONMENT = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+                "MALLOC_ARENA_MAX": "2", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+#: Needed to find or to run the numeric libraries on some machines; nothing secret.
+_PASSED_ON = ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+
+
+class LaunchError(Exception):
+    """A process of the grader's own could not be started, or has gone: never the student's fault."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a worker ended."""
+
+    #: Exit code, or the negative number of the signal; None when it cannot be told.
+    exit_code: int | None
+
+
+class Worker(Protocol):
+    """A running worker, seen from the trusted side."""
+
+    connection: socket.socket
+    #: Read end of what it prints; non-blocking.
+    printed: int
+
+    def kill(self) -> None:
+        """End it at once, with SIGKILL."""
+
+    def wait(self) -> Ending:
+        """Wait for its end, and close its descriptors."""
+
+
+class Launcher(Protocol):
+    """Starts workers."""
+
+    def launch(self) -> Worker:
+        """A fresh worker.
+
+        Raises:
+            LaunchError: it could not be started.
+        """
+
+
+class _ForkedWorker:
+    def __init__(self, launcher: "ForkLauncher", pid: int, pidfd: int, connection: socket.socket, printed: int) -> None:
+        self._launcher, self._pid, self._pidfd = launcher, pid, pidfd
+        self.connection, self.printed = connection, printed
+
+    def kill(self) -> None:
+        try:
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def wait(self) -> Ending:
+        self.connection.close()
+        if not select.select([self._pidfd], [], [], 1.0)[0]:  # it ends at the end of its input, unless the student's
+            self.kill()                                        # code holds it back
+        os.close(self._pidfd)
+        os.close(self.printed)
+        return Ending(exit_code=self._launcher.ending_of(self._pid))
+
+
+class ForkLauncher:
+    """Workers forked from the zygote at the other end of a control socket."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+
+    def launch(self) -> Worker:
+        ours, theirs = socket.socketpair()
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        try:
+            socket.send_fds(self._control, [b"fork"], [theirs.fileno(), writing])
+            message, descriptors = self._receive("started")
+        except OSError as error:
+            raise LaunchError(f"the zygote does not answer: {error}") from None
+        finally:
+            theirs.close()
+            os.close(writing)
+        return _ForkedWorker(self, message["started"], descriptors[0], ours, reading)
+
+    def ending_of(self, pid: int) -> int | None:
+        """Exit code of a worker that has ended, or is about to."""
+        while True:
+            message, _ = self._receive("ended")
+            if message["ended"] == pid:
+                return int(message["status"])
+
+    def _receive(self, kind: str) -> tuple[dict[str, Any], list[int]]:
+        """The next message of that kind; others belong to workers of an examiner that has gone."""
+        deadline = time.monotonic() + _ANSWER_S
+        while True:
+            self._control.settimeout(max(deadline - time.monotonic(), 0.001))
+            data, descriptors, _, _ = socket.recv_fds(self._control, 4096, 1)
+            if not data:
+                raise LaunchError("the zygote has ended")
+            message = json.loads(data)
+            if kind in message:
+                return message, descriptors
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+
+class Zygote:
+    """The warm untrusted process. A context manager: it and its workers end with the block."""
+
+    def __init__(self, controls: int) -> None:
+        """Start it with that many control sockets, one an examiner; `wait` for it before launching.
+
+        The sockets keep message boundaries, so a message and its descriptors cannot be torn apart.
+        """
+        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(controls)]
+        self.controls = [ours for ours, _ in pairs]
+        theirs = [other.fileno() for _, other in pairs]
+        self._process = _start("zygote", theirs, controls=theirs, parent=os.getpid())
+        for _, other in pairs:
+            other.close()
+
+    def wait(self) -> None:
+        """Wait until it is warm.
+
+        Raises:
+            LaunchError: it ended first, or took longer than two minutes.
+        """
+        for control in self.controls:
+            control.settimeout(_START_S)
+            try:
+                answer = control.recv(4096)
+            except TimeoutError:
+                raise LaunchError(f"the worker's interpreter did not start within {_START_S:.0f} s") from None
+            if not answer:
+                raise LaunchError("the worker's interpreter ended while starting; run `python -c 'import torch'` to see why")
+
+    def close(self) -> None:
+        """End the zygote, and with it its workers."""
+        for control in self.controls:
+            control.close()
+        self._process.kill()
+        self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+class _SpawnedWorker:
+    def __init__(self, process: "subprocess.Popen[bytes]", connection: socket.socket, printed: int) -> None:
+        self._process, self.connection, self.printed = process, connection, printed
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def wait(self) -> Ending:
+        self.connection.close()
+        try:
+            self._process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        os.close(self.printed)
+        return Ending(exit_code=self._process.wait())
+
+
+class SpawnLauncher:
+    """Workers that are interpreters of their own: slow (torch is imported each time) but needing no fork."""
+
+    def launch(self) -> Worker:
+        ours, theirs = socket.socketpair()
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        process = _start("serve", [theirs.fileno(), writing], connection=theirs.fileno(), printed=writing)
+        theirs.close()
+        os.close(writing)
+        return _SpawnedWorker(process, ours, reading)
+
+
+def can_fork() -> bool:
+    """Whether workers can be forked from a warm process here: on Linux, with descriptors for processes (5.3)."""
+    return sys.platform == "linux" and hasattr(os, "pidfd_open")
+
+
+def _start(module: str, descriptors: list[int], **arguments: Any) -> "subprocess.Popen[bytes]":
+    environment = _ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    # sorted: the set's own order differs from run to run
+    path = sorted({str(Path(package.__file__).parents[1]) for package in (torch, numpy, safetensors) if package.__file__})
+    argument = json.dumps({"module": module, "path": path} | arguments)
+    return subprocess.Popen([sys.executable, "-S", "-s", "-P", str(_BOOT), argument], env=environment, cwd="/",
+                            pass_fds=descriptors, stdin=subprocess.DEVNULL, start_new_session=True)

@@ -1,0 +1,258 @@
+"""The words of a failed check: five lines at most, in one order: what was called, what went in, how much differs,
+where it is worst, a hint. Never the reference's code, never a path of the grading machine.
+
+One function a fact; all wording is in this module, and each message has a test that pins it whole.
+"""
+
+import difflib
+import signal
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from grader.failure import (
+    Asked,
+    BrokenNeighbour,
+    Differs,
+    Fact,
+    InputChanged,
+    NoAnswer,
+    NoFile,
+    NoGradient,
+    NotFinite,
+    NotRaised,
+    PrerequisiteFailed,
+    Shape,
+    Unstable,
+    WrongDtype,
+    WrongShape,
+    WrongStructure,
+)
+from grader.outcome import Died, Failed, Garbled, Line, MissingName, NotAsked, Raised, TimedOut, WrongParameters
+
+#: Characters of an exception's text that are shown.
+_MOST_TEXT = 600
+_STAGES = {"import": "importing the file", "build": "making the module", "backward": "the backward pass"}
+
+
+def message(fact: Fact, asked: Asked | None) -> str:
+    """The text for a student, without the hint of the check."""
+    lines = _WORDS[type(fact)](fact, asked)
+    return "\n".join(lines)
+
+
+def _headline(asked: Asked | None, what: str) -> list[str]:
+    if asked is None:
+        return [what]
+    lines = [f"{asked.text} {what}"]
+    return lines + [_row("input", asked.inputs)] if asked.inputs else lines
+
+
+def _row(label: str, text: str) -> str:
+    """One labelled line; further lines are set under the first."""
+    return f"  {label:<9} " + text.replace("\n", "\n" + " " * 12)
+
+
+# --- the file --------------------------------------------------------------------------------------------------
+
+def _no_file(fact: NoFile, asked: Asked | None) -> list[str]:
+    if fact.reason:
+        return [f"{fact.file} cannot be read", _row("found", fact.reason)]
+    found = ", ".join(fact.found) or "no Python file"
+    return [f"{fact.file} is not in the submission", _row("found", found), _row("wanted", f"a file named {fact.file}")]
+
+
+def _broken_neighbour(fact: BrokenNeighbour, asked: Asked | None) -> list[str]:
+    if fact.is_missing:
+        lines = [f"not run: {fact.file}, which this file imports, is not in the submission"]
+    elif fact.raised.type == "NotImplementedError":
+        lines = [f"not run: it uses {fact.file}, which is not filled in yet"]
+    else:
+        lines = [f"not run: {fact.file}, which this file imports, does not load", _error(fact.raised)]
+    return lines + _where(fact.raised.frames)
+
+
+# --- no answer -------------------------------------------------------------------------------------------------
+
+def _no_answer(fact: NoAnswer, asked: Asked | None) -> list[str]:
+    failed = fact.failed
+    if isinstance(failed, Raised):
+        return _raised(failed, asked)
+    if isinstance(failed, MissingName):
+        return _missing_name(failed, asked)
+    if isinstance(failed, WrongParameters):
+        return _wrong_parameters(failed, fact.parameters or {}, asked)
+    return _headline(asked, _ended(failed))
+
+
+def _raised(raised: Raised, asked: Asked | None) -> list[str]:
+    if raised.type == "NotImplementedError" and raised.stage != "import":
+        return [f"{asked.callable if asked else 'it'} is not filled in yet", *_where(raised.frames)]
+    if raised.stage == "import":
+        file = asked.file if asked else "the file"
+        return [f"{file} does not load: importing it raised {raised.type}", _error(raised), *_where(raised.frames)]
+    stage = {"build": "could not be made", "backward": "returned a value, but its backward pass failed"}
+    return [*_headline(asked, stage.get(raised.stage, "raised an error")), _error(raised), *_where(raised.frames)]
+
+
+def _error(raised: Raised) -> str:
+    text = raised.message.strip()
+    if len(text) > _MOST_TEXT:
+        text = text[:_MOST_TEXT] + f" ... (cut, {len(raised.message)} characters)"
+    return _row("error", f"{raised.type}: {text}" if text else raised.type)
+
+
+def _where(frames: tuple[Line, ...]) -> list[str]:
+    """The innermost line of the student's own."""
+    if not frames:
+        return []
+    line = frames[-1]
+    inside = f", in {line.function}" if line.function and line.function != "<module>" else ""
+    return [_row("at", f"{line.file}, line {line.line}{inside}" + (f":  {line.text.strip()}" if line.text.strip() else ""))]
+
+
+def _missing_name(failed: MissingName, asked: Asked | None) -> list[str]:
+    file, name = (asked.file, asked.callable) if asked else ("the file", "the name")
+    close = difflib.get_close_matches(name, failed.names, n=3, cutoff=0.6)
+    defines = ", ".join(failed.names[:12]) or "nothing"
+    lines = [f"{file} defines no {name}", _row("found", defines)]
+    return lines + [_row("hint", f"is it {' or '.join(close)}? The name must be exactly {name}")] if close else lines
+
+
+def _wrong_parameters(failed: WrongParameters, wanted: Mapping[str, Shape], asked: Asked | None) -> list[str]:
+    if failed.observed is None:
+        return [*_headline(asked, "is not a module"), _row("found", f"an object of the class {failed.type}"),
+                _row("wanted", "a subclass of nn.Module")]
+    observed = {name: tuple(shape) for name, shape in failed.observed.items()}
+    missing = [f"{name} {list(shape)}" for name, shape in wanted.items() if name not in observed]
+    extra = [f"{name} {list(shape)}" for name, shape in observed.items() if name not in wanted]
+    other = [f"{name} {list(observed[name])}, not {list(shape)}" for name, shape in wanted.items()
+             if name in observed and observed[name] != tuple(shape)]
+    rows = [("missing", missing), ("unknown", extra), ("shape", other)]
+    return [*_headline(asked, "has other parameters than the task names"),
+            *[_row(label, ", ".join(found[:12])) for label, found in rows if found]]
+
+
+def _ended(failed: Failed) -> str:
+    if isinstance(failed, TimedOut):
+        doing = f" ({_STAGES[failed.stage]})" if failed.stage in _STAGES else ""
+        return f"did not finish within {failed.limit_s:g} s and was stopped{doing}"
+    if isinstance(failed, Died):
+        return f"ended the whole program {_manner(failed.exit_code)}{_during(failed.stage)}"
+    if isinstance(failed, Garbled):
+        return f"wrote into the grader's own connection{_during(failed.stage)}, so there is no answer ({failed.detail})"
+    assert isinstance(failed, NotAsked)
+    return f"was not called: {failed.reason}"
+
+
+def _during(stage: str) -> str:
+    return f" while {_STAGES[stage]}" if stage in ("import", "build") else ""
+
+
+def _manner(exit_code: int | None) -> str:
+    if exit_code is None:
+        return "before it answered"
+    if exit_code >= 0:
+        return f"with exit code {exit_code} before it answered"
+    try:
+        name = signal.Signals(-exit_code).name
+    except ValueError:
+        name = f"signal {-exit_code}"
+    return f"by a crash ({name}) before it answered"
+
+
+def _not_raised(fact: NotRaised, asked: Asked | None) -> list[str]:
+    if fact.raised is None:
+        return [*_headline(asked, "returned a value"), _row("wanted", f"{fact.wanted}, {fact.when}")]
+    return [*_headline(asked, f"raised {fact.raised.type}"), _row("wanted", f"{fact.wanted}, {fact.when}"),
+            _error(fact.raised), *_where(fact.raised.frames)]
+
+
+# --- an answer of the wrong kind -------------------------------------------------------------------------------
+
+def _wrong_structure(fact: WrongStructure, asked: Asked | None) -> list[str]:
+    return [*_headline(asked, "returned something else than the task names"),
+            _row("found", fact.found), _row("wanted", fact.wanted)]
+
+
+def _wrong_shape(fact: WrongShape, asked: Asked | None) -> list[str]:
+    return [*_headline(asked, f"returned {fact.name} of the wrong shape"),
+            _row("found", str(list(fact.observed))), _row("wanted", _shape(fact.expected, fact.axes))]
+
+
+def _shape(shape: Shape, axes: tuple[str, ...]) -> str:
+    if len(axes) != len(shape):
+        return str(list(shape))
+    return f"{list(shape)}, that is [{', '.join(axes)}]"
+
+
+def _wrong_dtype(fact: WrongDtype, asked: Asked | None) -> list[str]:
+    return [*_headline(asked, f"returned {fact.name} of the wrong dtype"),
+            _row("found", fact.observed), _row("wanted", fact.expected)]
+
+
+def _not_finite(fact: NotFinite, asked: Asked | None) -> list[str]:
+    what = f"the gradient of {fact.name}" if fact.is_gradient else fact.name
+    return [*_headline(asked, f"gave NaN or infinity in {what}"),
+            _row("differs", f"{_share(fact.count, fact.total)} are not finite"),
+            _row("first", f"{_position(fact.index, fact.axes)}: observed {fact.value}")]
+
+
+# --- wrong numbers ---------------------------------------------------------------------------------------------
+
+def _differs(fact: Differs, asked: Asked | None) -> list[str]:
+    mismatch = fact.mismatch
+    if fact.claim:
+        headline = f"breaks a rule: {fact.claim}"
+    else:
+        headline = f"has a wrong gradient for {fact.name}" if fact.is_gradient else f"returned wrong values in {fact.name}"
+    worst = f"{_position(mismatch.index, fact.axes)}: " if mismatch.index else ""
+    return [*_headline(asked, headline),
+            _row("differs", f"{_share(mismatch.differing, mismatch.total)} of {fact.name}"),
+            _row("worst", f"{worst}observed {mismatch.observed:.6g}, expected {mismatch.expected:.6g}, "
+                          f"difference {mismatch.difference:.3g} (allowed {mismatch.allowed:.3g})")]
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count} of {total} elements ({100 * count / max(total, 1):.1f} %)"
+
+
+def _position(index: Shape, axes: tuple[str, ...]) -> str:
+    if len(index) != len(axes):
+        return f"index {list(index)}"
+    return ", ".join(f"{axis} {step}" for axis, step in zip(axes, index, strict=True))
+
+
+def _no_gradient(fact: NoGradient, asked: Asked | None) -> list[str]:
+    return [*_headline(asked, "returned values that no gradient can flow back from"),
+            _row("missing", f"the gradient of {_listed(fact.names)}"),
+            _row("hint", "look for .detach(), .item(), .data, torch.no_grad or a new tensor made from numbers")]
+
+
+def _input_changed(fact: InputChanged, asked: Asked | None) -> list[str]:
+    return [*_headline(asked, f"changed its caller's {_listed(fact.names)}"),
+            _row("wanted", "the arguments are left as they were; compute a new tensor instead (no +=, /=, *= or "
+                           "functions ending in _ on an argument)")]
+
+
+def _unstable(fact: Unstable, asked: Asked | None) -> list[str]:
+    return [*_headline(asked, "gave two answers to two equal calls"),
+            _row("differs", f"{fact.name} by up to {fact.difference:.3g} between the first call and the second"),
+            _row("wanted", "the same answer every time: no dropout in eval mode, no layer made inside the call, "
+                           "no memory left uninitialised")]
+
+
+def _prerequisite(fact: PrerequisiteFailed, asked: Asked | None) -> list[str]:
+    return [f"not judged yet: first make this one pass: {fact.title}"]
+
+
+def _listed(names: Iterable[str]) -> str:
+    *rest, last = names
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
+_WORDS: dict[type, Callable[[Any, Asked | None], list[str]]] = {
+    NoFile: _no_file, BrokenNeighbour: _broken_neighbour, NoAnswer: _no_answer, NotRaised: _not_raised,
+    WrongStructure: _wrong_structure, WrongShape: _wrong_shape, WrongDtype: _wrong_dtype, NotFinite: _not_finite,
+    Differs: _differs, NoGradient: _no_gradient, InputChanged: _input_changed, Unstable: _unstable,
+    PrerequisiteFailed: _prerequisite,
+}

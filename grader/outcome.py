@@ -1,0 +1,183 @@
+"""What came back from a call: values and gradients, or how it failed.
+
+Replies of a worker are untrusted JSON: the models here are strict, bounded and frozen, and `read_reply` raises
+`ProtocolError` for whatever does not fit them. An outcome holds facts only; what they are worth is decided by a check.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Annotated, Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from grader.worker.wire import Frame, ProtocolError
+
+_Name = Annotated[str, Field(max_length=1000)]
+_Text = Annotated[str, Field(max_length=8000)]
+_Size = Annotated[int, Field(ge=0, le=2**62)]
+_NO_TENSORS: Mapping[str, torch.Tensor] = MappingProxyType({})
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Node(_Record):
+    """Description of one returned value; its data, when sent, is a tensor of the frame."""
+
+    kind: Literal["tensor", "sequence", "other"]
+    #: Class name; empty for a tensor.
+    type: _Name = ""
+    #: Text of a plain value (`None`, a number, a string).
+    text: _Text | None = None
+    dtype: _Name = ""
+    shape: Annotated[tuple[_Size, ...], Field(max_length=100)] | None = None
+    #: Why a tensor is not an ordinary one in memory.
+    oddity: _Name = ""
+    data: _Name | None = None
+    length: _Size = 0
+    items: Annotated[tuple["Node", ...], Field(max_length=8)] = ()
+
+
+class Line(_Record):
+    """A line of the student's own code that an exception passed."""
+
+    file: _Name
+    line: int | None
+    function: _Name
+    text: _Text
+
+
+class Returned(_Record):
+    status: Literal["returned"]
+    tree: Node
+    #: Arguments the call changed, by the worker's own word.
+    changed: Annotated[tuple[_Name, ...], Field(max_length=100)]
+    dropped: _Size = 0
+
+
+class Raised(_Record):
+    status: Literal["raised"]
+    stage: Literal["import", "build", "forward", "result", "backward"]
+    type: _Name
+    #: Names of the exception's class and of the classes above it.
+    bases: Annotated[tuple[_Name, ...], Field(max_length=8)]
+    message: _Text
+    frames: Annotated[tuple[Line, ...], Field(max_length=8)]
+    #: Modules of the submission whose import failed, the cause first.
+    failed: Annotated[tuple[_Name, ...], Field(max_length=200)] = ()
+    dropped: _Size = 0
+
+    @property
+    def is_out_of_memory(self) -> bool:
+        """Python says `MemoryError`; torch's allocator a `RuntimeError` with a text of its own."""
+        return "MemoryError" in self.bases or "DefaultCPUAllocator" in self.message
+
+
+class MissingName(_Record):
+    status: Literal["missing_name"]
+    names: Annotated[tuple[_Name, ...], Field(max_length=200)]
+    dropped: _Size = 0
+
+
+class WrongParameters(_Record):
+    status: Literal["wrong_parameters"]
+    type: _Name
+    #: Shapes by name; None when what was built is no module.
+    observed: Annotated[dict[_Name, tuple[_Size, ...]], Field(max_length=1000)] | None
+    dropped: _Size = 0
+
+
+class Gradients(_Record):
+    status: Literal["gradients"]
+    #: Inputs and parameters that no gradient reached.
+    missing: Annotated[tuple[_Name, ...], Field(max_length=1000)]
+    dropped: _Size = 0
+
+
+class Loaded(_Record):
+    status: Literal["loaded"]
+    names: Annotated[tuple[_Name, ...], Field(max_length=200)]
+    dropped: _Size = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedOut:
+    """No answer within the limit; the worker was killed."""
+
+    stage: str
+    limit_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Died:
+    """The worker ended before it answered."""
+
+    stage: str
+    #: Exit code; negative: the number of the signal that ended it; None: unknown.
+    exit_code: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Garbled:
+    """What the worker sent is not an answer; it was killed."""
+
+    stage: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAsked:
+    """The call was not made: earlier ones used up the time."""
+
+    reason: str
+
+
+Failed = Raised | MissingName | WrongParameters | TimedOut | Died | Garbled | NotAsked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The answer to one call."""
+
+    reply: Returned | Failed
+    tensors: Mapping[str, torch.Tensor] = field(default_factory=lambda: _NO_TENSORS)
+    #: How the backward pass ended; None when it was not asked for.
+    backward: Gradients | Failed | None = None
+    #: By name, `arg.query` or `param.q_proj.weight`.
+    gradients: Mapping[str, torch.Tensor] = field(default_factory=lambda: _NO_TENSORS)
+    #: What the student's code printed during the call.
+    printed: str = ""
+    is_printed_cut: bool = False
+
+
+_REPLIES: TypeAdapter[Returned | Raised | MissingName | WrongParameters | Gradients | Loaded] = TypeAdapter(
+    Annotated[Returned | Raised | MissingName | WrongParameters | Gradients | Loaded, Field(discriminator="status")])
+
+
+def read_reply(frame: Frame) -> Returned | Raised | MissingName | WrongParameters | Gradients | Loaded:
+    """The reply in a frame.
+
+    Raises:
+        ProtocolError: the header is not a reply, or a tensor is not what its description says.
+    """
+    try:
+        reply = _REPLIES.validate_python(frame.header)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise ProtocolError(f"reply, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    if isinstance(reply, Returned):
+        _match(reply.tree, frame.tensors)
+    return reply
+
+
+def _match(node: Node, tensors: Mapping[str, torch.Tensor]) -> None:
+    for item in node.items:
+        _match(item, tensors)
+    if node.data is None:
+        return
+    tensor = tensors.get(node.data)
+    if tensor is None or tuple(tensor.shape) != node.shape or str(tensor.dtype) != f"torch.{node.dtype}":
+        raise ProtocolError(f"tensor {node.data!r} is not what its description says")

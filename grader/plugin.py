@@ -1,0 +1,145 @@
+"""The pytest side: checks become tests, and what each concluded becomes the metadata of its JSON report.
+
+`grade` registers one `CheckPlugin` a session. For `pytest CHECKS --submission FOLDER`, the entry point at the end
+does the same from the command line.
+"""
+
+import dataclasses
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import spec
+from grader.checks import Student
+from grader.examination import Examination, Printed
+from grader.failure import CheckFailed, PrerequisiteFailed
+from grader.given import Given
+from grader.messages import message
+from grader.spec import CheckSpec
+from grader.verdict import Verdict
+
+#: Characters of what a check printed that are kept.
+MOST_PRINTED = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """What one check concluded about one submission."""
+
+    id: str
+    verdict: Verdict
+    message: str = ""
+    blocked_by: str | None = None
+    output: str = ""
+    is_output_cut: bool = False
+
+
+_SPEC = pytest.StashKey[CheckSpec]()
+_RESULT = pytest.StashKey[CheckResult]()
+
+
+class CheckPlugin:
+    """One session: the checks of an assignment, put to one submission."""
+
+    def __init__(self, examination: Examination) -> None:
+        self._examination = examination
+        self._verdicts: dict[str, Verdict] = {}
+        self.specs: tuple[CheckSpec, ...] = ()
+        #: The report of pytest-json-report, once the session has ended.
+        self.report: dict[str, Any] = {}
+
+    # --- collection -------------------------------------------------------------------------------------------
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.addinivalue_line("markers", "check(callable, points, requires, hint, title): a graded question")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Visible checks first: nothing printed by a visible one can then come from a hidden one's inputs."""
+        for item in items:
+            item.stash[_SPEC] = self._spec_of(item)
+        items.sort(key=lambda item: not item.stash[_SPEC].is_visible)
+        self.specs = tuple(item.stash[_SPEC] for item in items)
+
+    def _spec_of(self, item: pytest.Item) -> CheckSpec:
+        marker = item.get_closest_marker("check")
+        if marker is None or not isinstance(item, pytest.Function):
+            raise pytest.UsageError(f"{item.nodeid}: a test of an assignment needs a check marker (see grader.checks)")
+        return spec.read_spec(self._examination.assignment, item.path, item.name, item.function.__doc__ or "", marker.kwargs)
+
+    # --- fixtures ---------------------------------------------------------------------------------------------
+
+    @pytest.fixture
+    def student(self, request: pytest.FixtureRequest) -> Student:
+        """The callable of the student that the check is about."""
+        check = request.node.stash[_SPEC]
+        return Student(self._examination, check.part, check.callable)
+
+    @pytest.fixture
+    def given(self, request: pytest.FixtureRequest) -> Given:
+        """Seeded inputs."""
+        check = request.node.stash[_SPEC]
+        return Given(self._examination.seed, f"{check.part}/{'visible' if check.is_visible else 'hidden'}")
+
+    # --- running ----------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+        """Run a check, note its verdict; a check whose prerequisites failed is blocked, whatever it found."""
+        __tracebackhide__ = True
+        check = pyfuncitem.stash[_SPEC]
+        self._examination.printed = Printed()
+        try:
+            yield
+            failed = None
+        except CheckFailed as error:
+            failed = error
+        except AssertionError as error:
+            failed = CheckFailed(Verdict.WRONG_VALUE, PrerequisiteFailed(title=check.title), str(error).partition("\n")[0])
+        prerequisite = self._first_failed(check)
+        if prerequisite and not (failed and failed.verdict.rank < Verdict.BLOCKED.rank):
+            fact = PrerequisiteFailed(title=prerequisite.title)
+            failed = CheckFailed(Verdict.BLOCKED, fact, message(fact, None))
+        self._note(pyfuncitem, check, failed, prerequisite)
+        if failed:
+            raise failed
+        return True
+
+    def _first_failed(self, check: CheckSpec) -> CheckSpec | None:
+        failed = [required for required in check.requires if self._verdicts.get(required) is not Verdict.PASSED]
+        return next((other for other in self.specs if other.id in failed), None)
+
+    def _note(self, item: pytest.Item, check: CheckSpec, failed: CheckFailed | None, prerequisite: CheckSpec | None) -> None:
+        verdict = failed.verdict if failed else Verdict.PASSED
+        self._verdicts[check.id] = verdict
+        printed = self._examination.printed
+        item.stash[_RESULT] = CheckResult(
+            id=check.id, verdict=verdict, message=str(failed) if failed else "",
+            blocked_by=prerequisite.id if prerequisite and verdict is Verdict.BLOCKED else None,
+            output=printed.text[:MOST_PRINTED], is_output_cut=printed.is_cut or len(printed.text) > MOST_PRINTED)
+
+    # --- reporting --------------------------------------------------------------------------------------------
+
+    def pytest_json_runtest_metadata(self, item: pytest.Item, call: pytest.CallInfo[None]) -> dict[str, Any]:
+        """What goes into the JSON report of a test, once it has run."""
+        if call.when != "call":
+            return {}
+        result = item.stash.get(_RESULT, None)
+        return {"check": dataclasses.asdict(result)} if result else {"id": item.stash[_SPEC].id}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
+        self.report = json_report
+
+
+def checks_folder(config: pytest.Config) -> Path | None:
+    """The assignment's folder of the checks named on the command line."""
+    for argument in config.args:
+        path = Path(argument.partition("::")[0]).resolve()
+        for folder in (path, *path.parents):
+            if folder.name == "checks":
+                return folder.parent
+    return None

@@ -1,0 +1,151 @@
+"""The pages: an index and a page per submission for staff, and a page per submission for its student.
+
+Each page is one file that needs nothing else: no script, nothing remote, and a content security policy that would stop
+both. Every value a template prints goes through `show.for_html` and autoescape, without being asked to.
+
+A student's page is made from a `StudentView` and from nothing else, so it cannot show what the view does not hold.
+"""
+
+import functools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from grader.render.causes import Cause, Finding, find_causes
+from grader.render.overview import Overview
+from grader.render.page import page_name
+from grader.report import Isolation, RunHeader, Status, Submission
+from grader.show import for_html
+from grader.student_view import StudentView
+from grader.verdict import Verdict
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_MOST_CHECKS_LISTED = 15
+_FIX_FIRST = 3
+#: Characters of printed text on a page; the report keeps all of it.
+_MOST_PRINTED = 4000
+
+_TONES = {Verdict.PASSED: "passed", Verdict.BLOCKED: "waiting"}
+#: Each verdict as a page shows it: in words, with a marker, and coloured only besides.
+_CHIPS = {
+    verdict: Markup('<span class="verdict {}"><span aria-hidden="true">{}</span> {}</span>').format(
+        _TONES.get(verdict, "failed"), verdict.marker, verdict.label
+    )
+    for verdict in Verdict
+}
+
+
+def index_page(overview: Overview) -> str:
+    """Make index.html: the class at a glance, for staff."""
+    return _template("index.html.j2").render(
+        header=overview.header,
+        isolation_is_weak=_is_weak(overview.header),
+        overview=overview,
+        statuses={status: overview.count(status) for status in Status},
+        attention=[row for row in overview.rows if row.flags or row.status is not Status.GRADED],
+        most_failed=overview.checks[:_MOST_CHECKS_LISTED],
+    )
+
+
+def staff_page(header: RunHeader, submission: Submission) -> str:
+    """Make staff/<page>.html: everything about one submission."""
+    files = {part.name: part.file for part in submission.parts}
+    causes = find_causes(submission.checks, files)
+    return _template("staff.html.j2").render(
+        header=header,
+        isolation_is_weak=_is_weak(header),
+        submission=submission,
+        page=page_name(submission.id),
+        causes=causes,
+        fix_first=_fix_first(causes),
+        passed=_passed_by_part(submission.checks),
+    )
+
+
+def student_page(view: StudentView) -> str:
+    """Make students/<page>.html: what its student may see, to be sent as it is."""
+    files = {part.name: part.file for part in view.parts}
+    causes = find_causes(view.checks, files)
+    return _template("student.html.j2").render(
+        view=view,
+        causes=causes,
+        fix_first=_fix_first(causes),
+        passed=_passed_by_part(view.checks),
+    )
+
+
+def _is_weak(header: RunHeader) -> bool:
+    return header.grader.isolation is not Isolation.STRONG
+
+
+def _fix_first(causes: Iterable[Cause]) -> list[Cause]:
+    return [cause for cause in causes if not cause.is_silent][:_FIX_FIRST]
+
+
+def _passed_by_part(checks: Iterable[Finding]) -> Mapping[str, list[Finding]]:
+    passed: dict[str, list[Finding]] = defaultdict(list)
+    for check in checks:
+        if check.verdict is Verdict.PASSED:
+            passed[check.part].append(check)
+    return passed
+
+
+@functools.cache
+def _template(name: str) -> Template:
+    return _environment().get_template(name)
+
+
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        finalize=_print,  # before autoescape, on everything printed
+        undefined=StrictUndefined,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["chip"] = _CHIPS.__getitem__
+    environment.filters["beginning"] = _beginning
+    environment.filters["lines"] = _lines
+    environment.filters["points"] = _points
+    environment.filters["percent"] = _percent
+    environment.filters["plural"] = _plural
+    return environment
+
+
+def _print(value: object) -> str:
+    """Prepare what a template prints for autoescape; markup of our own, from macros and filters, stays as it is."""
+    if isinstance(value, Markup):
+        return value
+    return for_html(value if type(value) is str else str(value))
+
+
+def _beginning(text: str) -> str:
+    return text[:_MOST_PRINTED]
+
+
+def _lines(text: str) -> list[str]:
+    """Split at newlines only: other characters that end a line somewhere are to be seen as codes."""
+    return text.replace("\r\n", "\n").split("\n")
+
+
+def _points(points: Decimal | None) -> str:
+    """Write points without idle zeros: 12.5, 30; a dash where there is no score."""
+    if points is None:
+        return "–"
+    text = f"{points:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _percent(points: Decimal | int | None, of: Decimal | int) -> str:
+    return f"{100 * points / of:.1f}" if points and of else "0"
+
+
+def _plural(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"

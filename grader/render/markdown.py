@@ -1,0 +1,94 @@
+"""summary.md: a class on one screen, for the summary of a CI job."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from grader.render.overview import CheckTally, Overview, Row
+from grader.report import Isolation, Status
+from grader.show import for_markdown
+
+MOST_ROWS = 100
+MOST_CHECKS = 10
+
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def summary_markdown(overview: Overview) -> str:
+    """Write counts, mean, at most 100 submissions and the checks failed most, as GitHub's Markdown."""
+    blocks = [
+        f"# {_course_text(overview.header.assignment.title)}",
+        *_isolation(overview),
+        _figures(overview),
+        *_submissions(overview),
+        *_checks(overview),
+        _facts(overview),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _isolation(overview: Overview) -> Iterator[str]:
+    grader = overview.header.grader
+    if grader.isolation is not Isolation.STRONG:
+        yield (
+            f"> **Isolation: {grader.isolation}.** Student code was not kept fully apart from the grader and its machine, "
+            f"so a hostile submission could have changed a score. {_course_text(grader.isolation_detail)}".rstrip()
+        )
+
+
+def _figures(overview: Overview) -> str:
+    counts = [f"{overview.count(status)} {status.replace('_', ' ')}" for status in Status if overview.count(status)]
+    max_score = _points(overview.header.assignment.max_score)
+    figures = f"**{len(overview.rows)} submissions**" + (f": {', '.join(counts)}" if counts else "") + "."
+    if overview.mean is None:
+        return figures
+    return f"{figures} Mean **{_points(overview.mean)}**, median {_points(overview.median)} of {max_score}."
+
+
+def _submissions(overview: Overview) -> Iterator[str]:
+    if not overview.rows:
+        return
+    heads = ["Submission", "Score", *(_course_text(part.title) for part in overview.parts), "First problem"]
+    rule = [":--", *["--:"] * (1 + len(overview.parts)), ":--"]
+    rows = [_cells(row, overview) for row in overview.rows[:MOST_ROWS]]
+    yield _table([heads, rule, *rows])
+    left_out = len(overview.rows) - MOST_ROWS
+    if left_out > 0:
+        yield f"{left_out} more left out here; all are in `grades.csv` and `index.html`."
+
+
+def _cells(row: Row, overview: Overview) -> list[str]:
+    parts = [_points(row.parts.get(part.name)) for part in overview.parts]
+    return [for_markdown(row.id), _points(row.score), *parts, for_markdown(row.first_problem)]
+
+
+def _checks(overview: Overview) -> Iterator[str]:
+    if overview.checks:
+        yield "## Checks failed most"
+        heads = [["Check", "Part", "Failed", "Blocked"], [":--", ":--", "--:", "--:"]]
+        yield _table([*heads, *map(_check_cells, overview.checks[:MOST_CHECKS])])
+
+
+def _check_cells(check: CheckTally) -> list[str]:
+    return [_course_text(check.title), _course_text(check.part), str(check.failed), str(check.blocked)]
+
+
+def _facts(overview: Overview) -> str:
+    header = overview.header
+    return (
+        f"Grader {_course_text(header.grader.version)}, torch {_course_text(header.grader.torch)}, seed {header.seed}, "
+        f"isolation {header.grader.isolation}, assignment digest {for_markdown(header.assignment.digest)}."
+    )
+
+
+def _table(rows: list[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+
+
+def _points(points: Decimal | None) -> str:
+    return "–" if points is None else f"{points:.2f}"
+
+
+def _course_text(text: str) -> str:
+    """Show a text of the course as it stands. Students' texts go through `for_markdown`, which trusts less."""
+    return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))

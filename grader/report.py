@@ -1,0 +1,450 @@
+"""The report of one run: what report.json holds, and how it is written and read.
+
+This is the one source of every other report. The stages before it fill the records; the renderers only read them. The
+JSON Schema beside this file is made from these records: `python -m grader.report > grader/report.schema.json`.
+
+The records describe; they do not add up points, and they do not decide who may see what (see `student_view`).
+"""
+
+import difflib
+import enum
+import json
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Annotated, Any, Final, Literal, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+
+from grader.show import for_json
+from grader.verdict import Verdict
+
+#: Version of the format. It rises when a field changes its meaning or goes away, not when one is added.
+SCHEMA_VERSION: Final = 1
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CENT = Decimal("0.01")
+_MOST_POINTS = 1_000_000
+_LONGEST_PROBLEM = 160
+
+
+def round_score(points: Decimal) -> Decimal:
+    """Round points to two places, halves up, as every score of a report is."""
+    return points.quantize(_CENT, ROUND_HALF_UP)
+
+
+def clean_text(text: str) -> str:
+    r"""Spell out what UTF-8 cannot hold: the byte 0xFF of a folder's name becomes \xff."""
+    return text if text.isascii() else _SURROGATE.sub(_spell_surrogate, text)
+
+
+def _spell_surrogate(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    is_undecoded_byte = 0xDC80 <= code <= 0xDCFF  # PEP 383: how Python holds a byte of a name that is not UTF-8
+    return f"\\x{code - 0xDC00:02x}" if is_undecoded_byte else f"\\u{code:04x}"
+
+
+Score = Annotated[
+    Decimal,
+    Field(ge=0, le=_MOST_POINTS, allow_inf_nan=False),
+    AfterValidator(round_score),
+    PlainSerializer(float, return_type=float, when_used="json"),
+    WithJsonSchema({"type": "number", "minimum": 0, "description": "Points, two places, halves rounded up."}),
+]
+Seconds = Annotated[
+    float,
+    Field(ge=0, allow_inf_nan=False),
+    AfterValidator(lambda seconds: round(seconds, 4)),
+]
+#: Text in which a student's own characters may stand: whoever shows it passes it through `grader.show`.
+StudentText = Annotated[str, BeforeValidator(lambda text: clean_text(text) if isinstance(text, str) else text)]
+
+
+class Status(enum.StrEnum):
+    """Whether a submission has a score, and if not, whose fault that is."""
+
+    #: Every check has a verdict.
+    GRADED = "graded"
+    #: Nothing of it could be read; score 0, and `reason` says what to do.
+    UNGRADABLE = "ungradable"
+    #: The grader failed; the score is null, never 0.
+    GRADER_ERROR = "grader_error"
+
+
+class Isolation(enum.StrEnum):
+    """How far student code was kept away from the grader and the machine."""
+
+    STRONG = "strong"
+    PARTIAL = "partial"
+    NONE = "none"
+
+
+class FeedbackLevel(enum.StrEnum):
+    """How much of a report a student may see."""
+
+    #: Titles, verdicts and scores.
+    VERDICT = "verdict"
+    #: Also messages, hints and printed text of visible checks.
+    HINT = "hint"
+    #: Also the explanation of each recognised mistake.
+    FULL = "full"
+
+
+class Record(BaseModel):
+    """Base of all records here: frozen, and strict about names, so that a misspelt field is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Feedback(Record):
+    """What an assignment lets its students see."""
+
+    level: FeedbackLevel = FeedbackLevel.HINT
+    """The most a student may see."""
+    full_from: date | None = None
+    """First day on which level full applies; it is hint before. Null: from the start."""
+
+
+class Assignment(Record):
+    """The assignment that was graded."""
+
+    name: str
+    """Name of the assignment's folder."""
+    title: str
+    """Title for people."""
+    max_score: Score
+    """Points of all parts together."""
+    digest: str
+    """Hash over everything that can change a grade: the assignment's files and the reference."""
+    feedback: Feedback = Feedback()
+    """What its students may see."""
+
+
+class Grader(Record):
+    """The program that graded, and the versions that can change a result."""
+
+    version: str
+    """Version of this package."""
+    python: str
+    """Version of Python."""
+    torch: str
+    """Version of torch."""
+    isolation: Isolation
+    """How far student code was kept away, as found by trying."""
+    isolation_detail: str = ""
+    """What is missing for strong isolation and how to get it; empty when nothing is."""
+
+
+class SourceFile(Record):
+    """One file of a submission, as it was read."""
+
+    name: StudentText
+    """Name inside the submission."""
+    sha256: str
+    """SHA-256 of the bytes that were run."""
+
+
+class Charge(Record):
+    """The price of one recognised mistake."""
+
+    mistake: str
+    """Id of the mistake."""
+    price: Score
+    """Points it costs; 0 where it was carried from elsewhere."""
+    carried_from: str | None = None
+    """The callable in which the same mistake was charged already, if it was."""
+
+
+class Part(Record):
+    """One stub file of the assignment, with its share of the points."""
+
+    name: str
+    """Name of the part."""
+    title: str
+    """Title for people."""
+    file: str
+    """The stub file students hand in."""
+    score: Score | None
+    """Points reached; null when the grader failed in this part."""
+    max_score: Score
+    """Points there are."""
+    score_checks: Score | None
+    """Points by the checks alone, before mistakes are charged once instead of per check."""
+    charged: tuple[Charge, ...] = ()
+    """What each recognised mistake cost."""
+
+
+class Check(Record):
+    """One question put to the student's code, and what came of it."""
+
+    id: str
+    """Name of the check, unique in the assignment. May tell what a hidden check asks."""
+    title: str
+    """What it checks, as a student reads it; public even when the check is hidden."""
+    description: str = ""
+    """More about what it checks."""
+    part: str
+    """Name of the part it belongs to."""
+    callable: str
+    """The function or class it asks."""
+    visible: bool
+    """Whether students have this check. Of a hidden one they see title, verdict and points."""
+    verdict: Verdict
+    """What it concludes."""
+    score: Score | None
+    """Points reached; null exactly when the verdict is grader_error."""
+    max_score: Score
+    """Points there are."""
+    message: StudentText = ""
+    """What is wrong, in up to five lines; empty when passed."""
+    hint: StudentText = ""
+    """What to look at; empty when there is nothing to say."""
+    output: StudentText = ""
+    """What the student's code printed during the check."""
+    output_cut: bool = False
+    """Whether `output` is only the beginning of what was printed."""
+    blocked_by: StudentText | None = None
+    """Id of the check, or name of the file, that must be right first."""
+    duration_s: Seconds = 0.0
+    """Seconds it took."""
+
+    @model_validator(mode="after")
+    def _null_score_is_the_graders_fault(self) -> Self:
+        if (self.score is None) != (self.verdict is Verdict.GRADER_ERROR):
+            raise ValueError(f"a null score exactly for verdict grader_error (score {self.score}, {self.verdict})")
+        return self
+
+
+class Diagnosis(Record):
+    """One mistake the student made, recognised by what the code answered."""
+
+    part: str
+    """Name of the part it was made in."""
+    callables: tuple[str, ...]
+    """Functions and classes that show it."""
+    mistakes: tuple[str, ...]
+    """Ids of the mistakes that no input can tell apart; the first gives title and explanation."""
+    catalogue: tuple[str, ...] = ()
+    """Ids in the catalogue of mistakes."""
+    title: str
+    """The mistake in a line."""
+    explanation: str
+    """Why it is one, for after the deadline."""
+    checks: tuple[str, ...]
+    """Ids of the checks it explains."""
+
+
+class Flag(Record):
+    """Something a person should look at. Never shown to students, never worth points by itself."""
+
+    kind: str
+    """What sort of sign it is."""
+    file: StudentText
+    """File it was seen in."""
+    line: int | None = Field(default=None, ge=1)
+    """Line it was seen on."""
+    detail: StudentText
+    """What was seen."""
+
+
+class Submission(Record):
+    """One student's folder, graded."""
+
+    id: StudentText
+    """Name of the folder or archive, unique in the run."""
+    status: Status
+    """Whether it has a score."""
+    score: Score | None
+    """Points reached; null exactly when the status is grader_error."""
+    max_score: Score
+    """Points there are."""
+    reason: StudentText | None = None
+    """Why it is ungradable, or how the grader failed, and what to do; null when graded."""
+    notes: tuple[StudentText, ...] = ()
+    """What was noticed on the way, such as a misspelt file name that was accepted."""
+    files: tuple[SourceFile, ...] = ()
+    """The files that were read."""
+    parts: tuple[Part, ...] = ()
+    """The parts, in the assignment's order."""
+    checks: tuple[Check, ...] = ()
+    """The checks, in the assignment's order."""
+    diagnoses: tuple[Diagnosis, ...] = ()
+    """The mistakes that were recognised."""
+    flags: tuple[Flag, ...] = ()
+    """What a person should look at."""
+
+    @model_validator(mode="after")
+    def _score_and_reason_fit_the_status(self) -> Self:
+        if (self.score is None) != (self.status is Status.GRADER_ERROR):
+            raise ValueError(f"a null score exactly for status grader_error (score {self.score}, {self.status})")
+        if (self.reason is None) != (self.status is Status.GRADED):
+            raise ValueError(f"a null reason exactly for status graded (reason {self.reason!r}, {self.status})")
+        return self
+
+
+class RunHeader(Record):
+    """What all submissions of a run share. All a page needs besides its own submission."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    """Version of this format."""
+    created: AwareDatetime
+    """When the run began."""
+    seed: int = Field(ge=0)
+    """Seed of all inputs; `--seed` with this number replays the run."""
+    assignment: Assignment
+    """What was graded."""
+    grader: Grader
+    """What graded."""
+
+
+class Report(RunHeader):
+    """A run and all its submissions: the content of report.json."""
+
+    submissions: tuple[Submission, ...] = ()
+    """The submissions, in the order of the run."""
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> Self:
+        seen: set[str] = set()
+        for submission in self.submissions:
+            if submission.id in seen:
+                raise ValueError(f"ids that differ (two are {submission.id!r})")
+            seen.add(submission.id)
+        return self
+
+
+class ReportError(ValueError):
+    """A text is not a report of this version.
+
+    The facts are attributes: `where` in which file and field, what was `found`, what was `wanted`.
+    """
+
+    def __init__(self, where: str, found: str, wanted: str) -> None:
+        super().__init__(f"{where}: got {found}, wanted {wanted}")
+        self.where = where
+        self.found = found
+        self.wanted = wanted
+
+
+AnyRecord = TypeVar("AnyRecord", bound=Record)
+
+
+def to_json(record: Record) -> str:
+    """Write a report, or one submission of it, as JSON: the same bytes for the same record."""
+    return for_json(record.model_dump_json(indent=2)) + "\n"
+
+
+def json_chunks(header: RunHeader, submissions: Iterable[Submission]) -> Iterator[str]:
+    """Write a report piece by piece, holding one submission at a time; the pieces join to what `to_json` gives."""
+    fields = {name: getattr(header, name) for name in RunHeader.model_fields}
+    yield to_json(RunHeader(**fields)).removesuffix("\n}\n") + ',\n  "submissions": ['
+    end = "]\n}\n"
+    for number, submission in enumerate(submissions):
+        lines = to_json(submission).rstrip("\n").replace("\n", "\n    ")  # JSON strings hold no line breaks
+        yield f"{',' if number else ''}\n    {lines}"
+        end = "\n  ]\n}\n"
+    yield end
+
+
+def from_json(text: str | bytes, where: str) -> Report:
+    """Read report.json.
+
+    Args:
+        text: the JSON.
+        where: the file's name, for the message.
+
+    Raises:
+        ReportError: the text is not JSON, is of another version, or is not a report.
+    """
+    return _read(Report, text, where)
+
+
+def submission_from_json(text: str | bytes, where: str) -> Submission:
+    """Read one submission, as `to_json` writes it. Raises as `from_json` does."""
+    return _read(Submission, text, where)
+
+
+def json_schema() -> dict[str, Any]:
+    """Describe report.json as a JSON Schema."""
+    schema = Report.model_json_schema(mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def first_problem(submission: Submission) -> str:
+    """Say in one line what is wrong first with a submission; empty when nothing is.
+
+    The line may hold a student's own characters, and what only staff may see.
+    """
+    if submission.status is not Status.GRADED:
+        label = "grader error" if submission.status is Status.GRADER_ERROR else "ungradable"
+        return _one_line(f"{label}: {submission.reason}")
+    failed = [check for check in submission.checks if check.verdict is not Verdict.PASSED]
+    if not failed:
+        return ""
+    first = min(failed, key=lambda check: (check.verdict is Verdict.BLOCKED, check.verdict.rank))
+    return _one_line(f"{first.part}: {first.verdict.label}: {_what_is_wrong(first)}")
+
+
+def _what_is_wrong(check: Check) -> str:
+    """Up to NOT_IMPLEMENTED a verdict is about the file or the name, and any check's title would mislead."""
+    if check.verdict.rank <= Verdict.NOT_IMPLEMENTED.rank and check.message.strip():
+        return check.message.strip().splitlines()[0]
+    return check.title
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_PROBLEM else line[: _LONGEST_PROBLEM - 1] + "…"
+
+
+def _read(kind: type[AnyRecord], text: str | bytes, where: str) -> AnyRecord:
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as error:
+        raise _explain(error, where) from None
+
+
+def _explain(error: ValidationError, where: str) -> ReportError:
+    """Put into words the problem that explains the others: a wrong version, else a misspelt field, else the first."""
+    problems = error.errors(include_url=False)
+    problem = min(problems, key=lambda one: (one["loc"] != ("schema_version",), one["type"] != "extra_forbidden"))
+    path = ".".join(str(step) for step in problem["loc"])
+    kind, found = problem["type"], problem["input"]
+    at = f"{where}, {path}" if path else where
+    if path == "schema_version" and kind != "missing":
+        return ReportError(at, _short(found), f"{SCHEMA_VERSION}: read it with the version of grade that wrote it")
+    if kind == "json_invalid":
+        return ReportError(at, str(problem["ctx"]["error"]), "JSON")
+    if kind == "missing":
+        return ReportError(at, "nothing", "a value")
+    if kind == "extra_forbidden":
+        return ReportError(at, _short(found), "no field of this name")
+    if kind == "enum":
+        return ReportError(at, _short(found), _choices(str(found), problem["ctx"]["expected"]))
+    return ReportError(at, _short(found), problem["msg"].removeprefix("Value error, "))
+
+
+def _choices(word: str, expected: str) -> str:
+    near = difflib.get_close_matches(word, re.findall(r"'(\w+)'", expected), n=1)
+    return f"{expected} (did you mean {near[0]!r}?)" if near else expected
+
+
+def _short(found: object) -> str:
+    shown = repr(found)
+    return shown if len(shown) <= 80 else shown[:79] + "…"
+
+
+if __name__ == "__main__":
+    print(json.dumps(json_schema(), indent=2))

@@ -1,0 +1,93 @@
+"""Make strings that a student chose safe to show: one function per place they are shown in.
+
+A folder name, a message or a printed line may hold markup, terminal commands, spreadsheet formulas, or characters that
+hide or reorder the text around them. Whoever shows such a string passes it through exactly one of these functions, last:
+
+    for_html        element content and quoted attributes of a template that has autoescape on
+    for_terminal    a terminal or a log
+    for_csv_cell    one cell of a spreadsheet
+    for_markdown    inside a line or a table cell of Markdown
+    for_json        a whole JSON text that a person may print
+
+Characters without a shape of their own become their code, ⟨U+202E⟩ for example: seen, and harmless.
+Only the standard library is used, and nothing of grader.
+"""
+
+import re
+
+# Unicode categories Cc, Cf, Cs, Zl and Zp, and what Unicode calls default ignorable, except VARIATION SELECTOR-15 and -16,
+# which choose between a text and an emoji form. The test compares this with unicodedata, character by character.
+_SHAPELESS_NOT_ASCII = (
+    "\u007f-\u009f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
+    "\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_SHAPELESS = re.compile(f"[\x00-\x08\x0b-\x1f{_SHAPELESS_NOT_ASCII}]")  # all but tab and newline
+_SHAPELESS_IN_JSON = re.compile(f"[{_SHAPELESS_NOT_ASCII}]")  # JSON itself escapes the ASCII controls
+_ACTIVE_IN_MARKDOWN = re.compile("[`|\t\n]")
+_LINE_BREAK_OR_TAB = re.compile("[\t\n]")
+
+# OWASP, "CSV Injection": cells that start so are formulas; spreadsheets read the full-width forms alike, and some of
+# them skip blanks in front.
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
+
+
+def for_html(text: str) -> str:
+    """Show a text in a template. Tabs and newlines stay.
+
+    The markup in it is the business of the template's autoescape, which every template here has on; outside of one,
+    this is not enough.
+    """
+    return _with_codes(text)
+
+
+def for_terminal(text: str) -> str:
+    """Take the power of escape sequences and of reordering out of text. Tabs and newlines stay.
+
+    Print the result as plain text: rich, for one, has a markup of its own, so give it a `rich.text.Text`.
+    """
+    return _with_codes(text)
+
+
+def for_csv_cell(text: str) -> str:
+    """Keep a cell on one line, and a spreadsheet from running it; csv.writer adds the quotes."""
+    mark = "'" if _FORMULA.match(text) else ""
+    return mark + _LINE_BREAK_OR_TAB.sub(_code, _with_codes(text))
+
+
+def for_markdown(text: str) -> str:
+    """Turn text into a code span that holds no backtick, no column mark and no line break.
+
+    Nothing inside a code span is markup: no HTML, link, image, mention, emoji code or formula, in any Markdown.
+    """
+    shown = _ACTIVE_IN_MARKDOWN.sub(_code, _with_codes(text))
+    return f"`{shown}`" if shown else ""
+
+
+def for_json(text: str) -> str:
+    r"""Write the shapeless characters in a JSON text as \u escapes; a reader gets the same strings back."""
+    if text.isascii():
+        return text
+    return _SHAPELESS_IN_JSON.sub(_json_escape, text)
+
+
+def _with_codes(text: str) -> str:
+    if _is_plain(text) or not _SHAPELESS.search(text):
+        return text
+    return _SHAPELESS.sub(_code, text.replace("\r\n", "\n"))
+
+
+def _is_plain(text: str) -> bool:
+    """Tell the bulk of all strings at little cost: a scan by the pattern takes ten times as long."""
+    if not text.isascii():
+        return False
+    return text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()
+
+
+def _code(match: re.Match[str]) -> str:
+    return f"⟨U+{ord(match[0]):04X}⟩"
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at:at + 2].hex()}" for at in range(0, len(units), 2))

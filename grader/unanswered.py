@@ -1,0 +1,85 @@
+"""A call that gave no value: the verdict it deserves, and whether another file of the submission is to blame."""
+
+from collections.abc import Mapping
+from typing import NoReturn
+
+from grader.call import Argument, Call
+from grader.examination import Examination
+from grader.failure import Asked, BrokenNeighbour, CheckFailed, Fact, NoAnswer
+from grader.messages import message
+from grader.outcome import Died, Failed, Garbled, Gradients, MissingName, NotAsked, Raised, TimedOut, WrongParameters
+from grader.verdict import Verdict
+
+
+def fail(verdict: Verdict, fact: Fact, asked: Asked | None = None) -> NoReturn:
+    """End the check with a verdict and its message."""
+    raise CheckFailed(verdict, fact, message(fact, asked))
+
+
+def fail_unanswered(examination: Examination, call: Call, failed: Failed | Gradients, about: Asked, *,
+                    is_backward: bool = False) -> NoReturn:
+    """End the check with the verdict for a call that gave no value."""
+    assert not isinstance(failed, Gradients)
+    neighbour = _broken_neighbour(examination, call, failed)
+    if neighbour:
+        fail(Verdict.BLOCKED, neighbour, about)
+    parameters = call.build and {name: tuple(value.shape) for name, value in call.build.parameters.items()}
+    fail(_verdict_of(failed), NoAnswer(failed=failed, is_backward=is_backward, parameters=parameters), about)
+
+
+def asked(examination: Examination, call: Call) -> Asked:
+    """How a call is shown: what was called, and the shapes that went in."""
+    names = [_argument_text(argument) for argument in call.arguments]
+    names += [f"{name}={_argument_text(argument)}" for name, argument in call.keywords.items()]
+    made = f"({', '.join(f'{name}={value}' for name, value in call.build.arguments.items())})" if call.build else ""
+    text = f"{call.name}{made}" + (f"({', '.join(names)})" if names or not call.build else "")
+    shapes = [f"{name} {list(tensor.shape)}" for name, tensor in call.tensors.items()]
+    inputs = "  ".join([*shapes, call.dtype, f"seed {examination.seed}"]) if shapes else ""
+    return Asked(text=text, inputs=inputs, file=examination.assignment.part(call.part).file, callable=call.name)
+
+
+def _argument_text(argument: Argument) -> str:
+    return argument["tensor"] if isinstance(argument, dict) else repr(argument)
+
+
+def _verdict_of(failed: Failed) -> Verdict:
+    if isinstance(failed, Raised):
+        return _verdict_of_raised(failed)
+    kinds: dict[type, Verdict] = {
+        MissingName: Verdict.MISSING_NAME, WrongParameters: Verdict.WRONG_PARAMETERS, TimedOut: Verdict.TIMEOUT,
+        Died: Verdict.CRASHED, Garbled: Verdict.CRASHED, NotAsked: Verdict.BLOCKED}
+    return kinds[type(failed)]
+
+
+def _verdict_of_raised(raised: Raised) -> Verdict:
+    if raised.is_out_of_memory:
+        return Verdict.OUT_OF_MEMORY
+    if raised.stage == "import":
+        return Verdict.IMPORT_ERROR
+    if raised.type == "NotImplementedError":
+        return Verdict.NOT_IMPLEMENTED
+    return Verdict.NO_GRADIENT if raised.stage == "backward" else Verdict.EXCEPTION
+
+
+def _broken_neighbour(examination: Examination, call: Call, failed: Failed) -> BrokenNeighbour | None:
+    """The other file of the submission that is to blame, if one is."""
+    if not isinstance(failed, Raised):
+        return None
+    own = examination.assignment.part(call.part).file
+    others = [file for file in examination.assignment.files if file != own]
+    if failed.stage == "import":
+        return _broken_import(failed, own, others, examination.sources.texts)
+    innermost = failed.frames[-1].file if failed.frames else own
+    if failed.type == "NotImplementedError" and innermost in others:
+        return BrokenNeighbour(file=innermost, is_missing=False, raised=failed)
+    return None
+
+
+def _broken_import(failed: Raised, own: str, others: list[str], there: Mapping[str, str]) -> BrokenNeighbour | None:
+    first = f"{failed.failed[0]}.py" if failed.failed else own
+    if first != own and first in there:
+        return BrokenNeighbour(file=first, is_missing=False, raised=failed)
+    for file in others:
+        if file not in there and failed.type == "ModuleNotFoundError" and f"'{file.removesuffix('.py')}'" in failed.message:
+            return BrokenNeighbour(file=file, is_missing=True, raised=failed)
+    return None

@@ -1,0 +1,15 @@
+"""The untrusted program: a torch process that runs one student's code and answers questions about it.
+
+Nothing in this package knows an expected value, a check or a score, and nothing here imports the rest of `grader`:
+only the standard library, torch and safetensors. The trusted side imports `wire` (one definition of the frames)
+and, for its own reference code, `answer`.
+
+    boot    how the interpreter starts, with a path of listed folders only
+    zygote  the warm process that forks workers on request
+    serve   the life of one worker: requests in, replies out
+    load    a submission's files become modules, from memory
+    answer  one call: build, forward, backward
+    describe a returned object becomes a description and plain tensors
+    limits  resource limits and the parent-death signal
+    wire    frames: a small JSON header and safetensors
+"""

@@ -1,0 +1,181 @@
+"""One call, answered: build the module if there is one, run it, then its gradients when asked.
+
+A request is data (`Frame`); so is the reply. The same code answers for a student in a worker and for the
+reference in the trusted process, so both sides of a comparison were asked in the same way.
+"""
+
+import random
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import torch
+
+from . import describe
+from .wire import Frame
+
+#: Innermost lines of a traceback that are reported.
+MOST_FRAMES = 8
+
+Find = Callable[[str], ModuleType]
+IsOwn = Callable[[str], bool]
+
+
+class _Pending(NamedTuple):
+    """A forward pass whose gradients may still be asked for."""
+
+    root: torch.Tensor | None
+    names: list[str]
+    leaves: list[torch.Tensor]
+
+
+class _Stage:
+    """Where in a call we are, for the report of an exception."""
+
+    def __init__(self) -> None:
+        self.name = "import"
+
+
+class Answerer:
+    """Answers calls on the callables of one set of modules, keeping what was built."""
+
+    def __init__(self, find: Find, is_own: IsOwn) -> None:
+        """`find` returns a module by name, or raises; `is_own` tells which files' lines may be shown."""
+        self._find = find
+        self._is_own = is_own
+        self._built: dict[int, torch.nn.Module] = {}
+        self._pending = _Pending(None, [], [])
+
+    def load(self, part: str) -> dict[str, Any]:
+        """Import a part; the reply names what it defines."""
+        with _default_dtype("float32"):
+            try:
+                module = self._find(part)
+            except BaseException as error:
+                return self._raised(error, "import")
+        return {"status": "loaded", "names": [name for name in vars(module) if not name.startswith("_")][:200]}
+
+    def call(self, request: Frame) -> Frame:
+        """Forward pass. The reply is `returned`, `raised`, `missing_name` or `wrong_parameters`."""
+        header, tensors = request
+        stage = _Stage()
+        self._pending = _Pending(None, [], [])
+        _seed(header["seed"])
+        with _default_dtype(header["dtype"]), torch.enable_grad():
+            try:
+                return self._forward(header, tensors, stage)
+            except BaseException as error:
+                return Frame(self._raised(error, stage.name), {})
+
+    def gradient(self, request: Frame) -> Frame:
+        """Gradients of the last call's output, given the upstream gradient. Replies `gradients` or `raised`."""
+        root, names, leaves = self._pending
+        if root is None or not root.requires_grad:
+            return Frame({"status": "gradients", "missing": names}, {})
+        try:
+            found = torch.autograd.grad(root, leaves, request.tensors["upstream"].to(root.dtype), allow_unused=True)
+            missing, plain = describe.gradients(names, found)
+        except BaseException as error:
+            return Frame(self._raised(error, "backward"), {})
+        finally:
+            self._pending = _Pending(None, [], [])
+        return Frame({"status": "gradients", "missing": missing}, plain)
+
+    def _forward(self, header: dict[str, Any], tensors: dict[str, torch.Tensor], stage: _Stage) -> Frame:
+        module = self._find(header["part"])
+        stage.name = "build" if header["build"] else "forward"
+        if header["name"] not in vars(module):
+            names = [name for name in vars(module) if not name.startswith("_")]
+            return Frame({"status": "missing_name", "names": names[:200]}, {})
+        function = getattr(module, header["name"])
+        parameters: dict[str, torch.Tensor] = {}
+        if header["build"]:
+            built = self._build(function, header, tensors)
+            if isinstance(built, Frame):
+                return built
+            function, parameters = built, dict(built.named_parameters())
+            built.train(header["mode"] == "train")
+        before = {name: tensors[f"arg.{name}"] for name in header["tensors"]}
+        leaves = {name: tensor.requires_grad_() for name, tensor in before.items() if name in header["wants"]}
+        # A clone is no leaf, so an in-place slip costs the check for it and not every value.
+        handed = {name: tensor.clone() for name, tensor in before.items()}
+        stage.name = "forward"
+        result = function(*[_argument(node, handed) for node in header["args"]],
+                          **{name: _argument(node, handed) for name, node in header["kwargs"].items()})
+        stage.name = "result"
+        reply = _returned(result, before, handed)
+        self._pending = _pending(result, leaves, parameters)
+        return reply
+
+    def _build(self, cls: Any, header: dict[str, Any], tensors: dict[str, torch.Tensor]) -> torch.nn.Module | Frame:
+        """The module asked for, with the parameters sent; or the reply that says why it cannot be used."""
+        spec = header["build"]
+        module = self._built.get(spec["handle"])
+        if module is None:
+            module = cls(**spec["arguments"])
+            if not isinstance(module, torch.nn.Module):
+                return Frame({"status": "wrong_parameters", "observed": None, "type": type(module).__name__}, {})
+            if spec["double"]:
+                module = module.double()
+            self._built[spec["handle"]] = module
+        wanted = {name.removeprefix("param."): value for name, value in tensors.items() if name.startswith("param.")}
+        observed = describe.parameters(module)
+        if observed != {name: list(value.shape) for name, value in wanted.items()}:
+            return Frame({"status": "wrong_parameters", "observed": observed, "type": type(module).__name__}, {})
+        with torch.no_grad():
+            for name, parameter in module.named_parameters():
+                parameter.copy_(wanted[name])
+        return module
+
+    def _raised(self, error: BaseException, stage: str) -> dict[str, Any]:
+        return describe.exception(error, self._frames(error), stage)
+
+    def _frames(self, error: BaseException) -> list[dict[str, Any]]:
+        """Lines of the student's own files that the exception passed, outermost first."""
+        if isinstance(error, SyntaxError) and error.filename and self._is_own(error.filename):
+            text = (error.text or "").rstrip()[:describe.MOST_TEXT]
+            return [{"file": error.filename, "line": error.lineno, "function": "", "text": text}]
+        lines = [line for line in traceback.extract_tb(error.__traceback__) if self._is_own(line.filename)]
+        return [{"file": line.filename, "line": line.lineno, "function": line.name[:describe.MOST_TEXT],
+                 "text": (line.line or "")[:describe.MOST_TEXT]} for line in lines[-MOST_FRAMES:]]
+
+
+def _argument(node: Any, handed: dict[str, torch.Tensor]) -> Any:
+    return handed[node["tensor"]] if isinstance(node, dict) else node
+
+
+def _returned(result: Any, before: dict[str, torch.Tensor], handed: dict[str, torch.Tensor]) -> Frame:
+    tensors: dict[str, torch.Tensor] = {}
+    tree = describe.describe(result, tensors)
+    with torch.no_grad():
+        changed = describe.changed(before, handed)
+    return Frame({"status": "returned", "tree": tree, "changed": changed}, tensors)
+
+
+def _pending(result: Any, leaves: dict[str, torch.Tensor], parameters: dict[str, torch.Tensor]) -> _Pending:
+    root = result[0] if isinstance(result, (tuple, list)) and result else result
+    names = [f"arg.{name}" for name in leaves] + [f"param.{name}" for name in parameters]
+    is_tensor = isinstance(root, torch.Tensor)
+    return _Pending(root if is_tensor else None, names, [*leaves.values(), *parameters.values()])
+
+
+@contextmanager
+def _default_dtype(name: str) -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(getattr(torch, name))
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _seed(seed: int) -> None:
+    """Make a call that draws random numbers repeatable."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed % 2**32)

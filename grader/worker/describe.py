@@ -1,0 +1,108 @@
+"""What a student's code returned, as a description in JSON and plain tensors.
+
+Every value becomes one node: `tensor` (with its data under a key, when it can be sent), `sequence`, or `other`.
+Unusual but honest tensors (views, expanded, conjugate) are made plain; what cannot be is named and not sent.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+#: Items of a sequence that are described; a task asks for two.
+MOST_ITEMS = 8
+#: Bytes of one answer that are sent; more is described by its shape alone.
+MOST_BYTES = 8 * 1024 * 1024
+#: Characters of a plain value's text.
+MOST_TEXT = 200
+
+_SENDABLE = {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool,
+             torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8}
+_PLAIN_TYPES = (torch.Tensor, torch.nn.Parameter)
+_LITERALS = (type(None), bool, int, float, str, bytes)
+
+
+def describe(value: object, tensors: dict[str, torch.Tensor], depth: int = 0) -> dict[str, Any]:
+    """The node of `value`; tensors that can be sent are added to `tensors`.
+
+    Returns:
+        `{"kind": "tensor", "dtype", "shape", "data"?, "oddity"?}`, `{"kind": "sequence", "type", "length", "items"}`
+        or `{"kind": "other", "type", "text"?}`.
+    """
+    if isinstance(value, torch.Tensor):
+        return _tensor(value, tensors)
+    if isinstance(value, (tuple, list)) and depth == 0:
+        items = [describe(item, tensors, depth + 1) for item in value[:MOST_ITEMS]]
+        return {"kind": "sequence", "type": type(value).__name__, "length": len(value), "items": items}
+    node: dict[str, Any] = {"kind": "other", "type": type(value).__name__[:MOST_TEXT]}
+    if type(value) in _LITERALS:
+        node["text"] = _short(value)
+    return node
+
+
+def gradients(names: list[str], found: tuple[torch.Tensor | None, ...]) -> tuple[list[str], dict[str, torch.Tensor]]:
+    """Names that received no gradient, and the gradients of the others as plain tensors."""
+    missing = [name for name, gradient in zip(names, found, strict=True) if gradient is None]
+    return missing, {name: plain(gradient) for name, gradient in zip(names, found, strict=True) if gradient is not None}
+
+
+def plain(tensor: torch.Tensor) -> torch.Tensor:
+    """A contiguous copy that shares no memory with anything."""
+    return tensor.detach().resolve_conj().resolve_neg().contiguous().clone()
+
+
+def parameters(module: torch.nn.Module) -> dict[str, list[int]]:
+    """Shapes of a module's parameters by name; one that is shared appears once, under its first name."""
+    return {name[:MOST_TEXT]: list(parameter.shape) for name, parameter in module.named_parameters()}
+
+
+def _tensor(tensor: torch.Tensor, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
+    oddity = _oddity(tensor)
+    node: dict[str, Any] = {"kind": "tensor", "dtype": str(tensor.dtype).removeprefix("torch.")}
+    if oddity:
+        return node | {"oddity": oddity, "shape": None}
+    node["shape"] = list(tensor.shape)
+    if tensor.dtype in _SENDABLE and tensor.numel() * tensor.element_size() <= MOST_BYTES:
+        node["data"] = str(len(tensors))
+        tensors[node["data"]] = plain(tensor)
+    return node
+
+
+def _oddity(tensor: torch.Tensor) -> str:
+    """Why a tensor is not an ordinary one in memory; empty when it is."""
+    if type(tensor) not in _PLAIN_TYPES:
+        return f"an object of the class {type(tensor).__name__[:MOST_TEXT]}, not a plain tensor"
+    if tensor.is_nested:
+        return "a nested tensor"
+    if tensor.layout != torch.strided:
+        return f"a tensor of layout {str(tensor.layout).removeprefix('torch.')}"
+    if tensor.is_quantized:
+        return "a quantized tensor"
+    if tensor.device.type != "cpu":
+        return f"a tensor on the device {tensor.device.type}"
+    return ""
+
+
+def _short(value: object) -> str:
+    if isinstance(value, int) and value.bit_length() > 4 * MOST_TEXT:  # the text of a huge integer is slow to make
+        return f"an integer of {value.bit_length()} bits"
+    if isinstance(value, (str, bytes)) and len(value) > MOST_TEXT:
+        return f"{value[:MOST_TEXT]!r} ..."
+    return repr(value)
+
+
+def exception(error: BaseException, frames: list[dict[str, Any]], stage: str) -> dict[str, Any]:
+    """The node of a raised exception: names of its class and of the classes above it, its text, its lines."""
+    try:
+        message = str(error)
+    except BaseException as problem:  # an exception of the student's own may fail to print itself
+        message = f"(its text cannot be made: {type(problem).__name__})"
+    return {"status": "raised", "stage": stage, "type": type(error).__name__[:MOST_TEXT],
+            "bases": [base.__name__[:MOST_TEXT] for base in type(error).__mro__[:MOST_ITEMS]],
+            "message": message[:4000], "frames": frames}
+
+
+def changed(before: Mapping[str, torch.Tensor], after: Mapping[str, torch.Tensor]) -> list[str]:
+    """Names of the arguments that are not what was handed over."""
+    return [name for name, tensor in before.items()
+            if after[name].shape != tensor.shape or not torch.equal(after[name], tensor)]

@@ -1,0 +1,51 @@
+"""Resource limits of a worker, and the signal that ends it with its parent. Called after the fork, before student code."""
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+from typing import NamedTuple
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_MIB = 1024 * 1024
+
+
+class Limits(NamedTuple):
+    """What one worker may use."""
+
+    #: Seconds of processor time; one more second and the kernel kills.
+    cpu_s: int = 30
+    #: MiB of address space beyond what the process has when it starts.
+    memory_mib: int = 1024
+    #: Open descriptors.
+    files: int = 64
+
+
+def die_with_parent(parent: int) -> None:
+    """Ask the kernel for SIGKILL when the parent ends; leave at once if it has ended already."""
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def apply(limits: Limits) -> None:
+    """Set the limits of this process; they cannot be raised again."""
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_FSIZE, 0)
+    _lower(resource.RLIMIT_NOFILE, limits.files)
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
+    if sys.platform == "linux":  # elsewhere the address space at start is not known, or not limited
+        _lower(resource.RLIMIT_AS, _address_space() + limits.memory_mib * _MIB)
+
+
+def _lower(kind: int, value: int) -> None:
+    resource.setrlimit(kind, (value, value))
+
+
+def _address_space() -> int:
+    """Bytes of address space in use now (first field of statm, in pages; proc(5))."""
+    with open("/proc/self/statm", "rb") as statm:
+        return int(statm.read().split()[0]) * resource.getpagesize()

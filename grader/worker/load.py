@@ -1,0 +1,66 @@
+"""A submission's files become modules, from memory: nothing is read from or written to the disk.
+
+The files of one submission may import each other. A name that the standard library or an installed package
+owns stays theirs, so that a student's `random.py` or `torch.py` shadows nothing.
+"""
+
+import importlib.util
+import linecache
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+
+
+class Submission(MetaPathFinder, Loader):
+    """Finds and loads the modules of one submission."""
+
+    def __init__(self, sources: Mapping[str, str], stubs: Collection[str]) -> None:
+        """`sources`: file name, such as `masked.py`, to its text; `stubs`: modules the assignment asks for."""
+        self._sources = {name.removesuffix(".py"): text for name, text in sources.items()}
+        self._stubs = frozenset(stubs)
+        #: Modules whose import failed, in the order in which they did: the first is the cause.
+        self.failed: list[str] = []
+
+    def install(self) -> None:
+        """Let `import` find these modules, and tracebacks find their lines."""
+        for name, text in self._sources.items():
+            linecache.cache[file_of(name)] = (len(text), None, text.splitlines(keepends=True), file_of(name))
+        sys.meta_path.insert(0, self)
+
+    def is_own(self, filename: str) -> bool:
+        """Whether a frame's file is one of the submission's."""
+        return filename.endswith(".py") and filename.removesuffix(".py") in self._sources
+
+    def module(self, name: str) -> ModuleType:
+        """The module, imported when first asked for. Raises whatever importing it raises."""
+        return importlib.import_module(name)
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None,
+                  target: ModuleType | None = None) -> ModuleSpec | None:
+        if fullname not in self._sources or self._is_taken(fullname):
+            return None
+        return importlib.util.spec_from_loader(fullname, self, origin=file_of(fullname))
+
+    def _is_taken(self, name: str) -> bool:
+        if name in self._stubs:
+            return False
+        return name in sys.stdlib_module_names or PathFinder.find_spec(name) is not None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        module.__file__ = file_of(name)
+        try:
+            exec(compile(self._sources[name], file_of(name), "exec", dont_inherit=True), module.__dict__)
+        except BaseException:
+            self.failed.append(name)
+            raise
+
+
+def file_of(module: str) -> str:
+    """The file name shown for a module of the submission."""
+    return f"{module}.py"

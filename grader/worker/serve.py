@@ -1,0 +1,118 @@
+"""The life of one worker, from the fork to `_exit`: read a request, answer it, until the other end closes.
+
+What student code prints goes to a pipe that the trusted side reads between calls. The pipe is non-blocking and
+holds 64 KiB: what does not fit is counted and dropped, so printing a gigabyte costs the student nothing and the
+grader nothing.
+"""
+
+import io
+import os
+import socket
+import sys
+from typing import Any
+
+from . import limits, wire
+from .answer import Answerer
+from .load import Submission
+
+#: Bytes kept of what one call prints.
+MOST_PRINTED = 64 * 1024
+
+
+class _Printed(io.TextIOBase):
+    """`sys.stdout` of a worker: writes what the pipe still takes, counts the rest."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._room = MOST_PRINTED
+        self.dropped = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def write(self, text: str) -> int:
+        data = text[:self._room].encode(errors="replace")[:self._room]
+        written = self._write(data) if data else 0
+        self._room -= written
+        self.dropped += max(len(text) - written, 0)
+        return len(text)
+
+    def start_call(self) -> None:
+        self._room, self.dropped = MOST_PRINTED, 0
+
+    def _write(self, data: bytes) -> int:
+        try:
+            return os.write(self._descriptor, data)
+        except OSError:  # the pipe is full, or the student closed it
+            return 0
+
+
+def run(connection: socket.socket, printed: int) -> None:
+    """Answer requests until the connection ends. Never returns."""
+    out = _Printed(printed)
+    os.set_blocking(printed, False)
+    _replace_streams(printed, out)
+    try:
+        _serve(connection, out)
+    finally:
+        os._exit(0)
+
+
+def _replace_streams(printed: int, out: _Printed) -> None:
+    """Nothing to read, and C code that prints reaches the same pipe as Python code."""
+    nowhere = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nowhere, 0)
+    os.close(nowhere)
+    os.dup2(printed, 1)
+    os.dup2(printed, 2)
+    sys.stdin = open(0, closefd=False)
+    sys.stdout = sys.stderr = out
+
+
+def _serve(connection: socket.socket, out: _Printed) -> None:
+    start = _receive(connection).header
+    limits.apply(limits.Limits(**start["limits"]))
+    submission = Submission(start["sources"], start["stubs"])
+    submission.install()
+    answerer = Answerer(submission.module, submission.is_own)
+    while True:
+        request = _receive(connection)
+        out.start_call()
+        reply = _answer(answerer, request)
+        reply.header["dropped"] = out.dropped
+        if reply.header.get("stage") == "import" and submission.failed:
+            reply.header["failed"] = submission.failed
+        connection.sendall(wire.encode(*reply))
+
+
+def _answer(answerer: Answerer, request: wire.Frame) -> wire.Frame:
+    operation = request.header["op"]
+    if operation == "call":
+        return answerer.call(request)
+    if operation == "gradient":
+        return answerer.gradient(request)
+    return wire.Frame(answerer.load(request.header["part"]), {})
+
+
+def _receive(connection: socket.socket) -> wire.Frame:
+    header_length, blob_length = wire.lengths(_exactly(connection, wire.PREFIX.size))
+    return wire.decode(_exactly(connection, header_length), _exactly(connection, blob_length))
+
+
+def _exactly(connection: socket.socket, length: int) -> bytes:
+    """That many bytes; a connection that ends first ends the worker."""
+    parts = bytearray()
+    while len(parts) < length:
+        received = connection.recv(min(length - len(parts), 1 << 20))
+        if not received:
+            os._exit(0)
+        parts += received
+    return bytes(parts)
+
+
+def main(arguments: dict[str, Any]) -> None:
+    """One worker in a process of its own, where forking a warm one is not safe."""
+    run(socket.socket(fileno=arguments["connection"]), arguments["printed"])

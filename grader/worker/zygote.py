@@ -1,0 +1,142 @@
+"""The warm process workers are forked from: torch is imported, nothing of the grader is known.
+
+It listens on control sockets (one an examiner), forks a worker for each descriptor pair it is sent, and says how
+each worker ended. It never runs student code, never runs backward, and keeps one thread: a fork copies only the
+thread that forks (torch's OpenMP pool would be lost, and the child's first parallel operation would hang).
+"""
+
+import gc
+import importlib
+import json
+import os
+import random
+import selectors
+import signal
+import socket
+import sys
+import threading
+from typing import Any
+
+import torch
+
+from . import limits, serve
+
+#: Modules torch loads lazily on the first use of something homework uses, such as `torch.autograd.grad`; loaded
+#: once here instead of once in every worker.
+WARM_MODULES = ("torch.fx.experimental.symbolic_shapes", "torch.nn.functional", "torch.func", "numpy", "safetensors.torch")
+
+
+def warm() -> None:
+    """Load what workers will need, and touch it once."""
+    torch.set_num_threads(1)
+    for name in WARM_MODULES:
+        importlib.import_module(name)
+    torch.softmax(torch.ones(2, 2, dtype=torch.float64) @ torch.ones(2, 2, dtype=torch.float64), dim=-1)
+    gc.collect()
+    gc.freeze()
+
+
+class Zygote:
+    """Forks workers and reports their ends."""
+
+    def __init__(self, controls: list[socket.socket]) -> None:
+        self._controls = controls
+        self._owners: dict[int, socket.socket] = {}
+        self._selector = selectors.DefaultSelector()
+
+    def run(self) -> None:
+        """Serve until every control socket has closed."""
+        wake = _wake_on_child_exit()
+        self._selector.register(wake, selectors.EVENT_READ)
+        for control in self._controls:
+            self._selector.register(control, selectors.EVENT_READ)
+        while self._controls:
+            for key, _ in self._selector.select():
+                if key.fileobj is wake:
+                    wake.recv(4096)
+                    self._reap()
+                else:
+                    self._serve(key.fileobj)  # type: ignore[arg-type]
+
+    def _serve(self, control: socket.socket) -> None:
+        message, descriptors, _, _ = socket.recv_fds(control, 4096, 2)
+        if not message:
+            self._selector.unregister(control)
+            self._controls.remove(control)
+            control.close()
+            return
+        connection, printed = descriptors
+        pid = self._fork(connection, printed)
+        os.close(connection)
+        os.close(printed)
+        self._owners[pid] = control
+        self._tell(control, {"started": pid}, [os.pidfd_open(pid)])
+
+    def _fork(self, connection: int, printed: int) -> int:
+        if threading.active_count() != 1:
+            raise RuntimeError(f"{threading.active_count()} threads in the zygote; a fork is only safe with one")
+        parent = os.getpid()
+        pid = os.fork()
+        if pid:
+            return pid
+        limits.die_with_parent(parent)
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _close_all_but(connection, printed)
+        _reseed()
+        serve.run(socket.socket(fileno=connection), printed)
+        os._exit(0)
+
+    def _reap(self) -> None:
+        while self._owners:
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            self._tell(self._owners.pop(pid), {
+                "ended": pid, "status": os.waitstatus_to_exitcode(status),
+                "cpu_s": usage.ru_utime + usage.ru_stime, "memory_kib": usage.ru_maxrss}, [])
+
+    def _tell(self, control: socket.socket, message: dict[str, Any], descriptors: list[int]) -> None:
+        try:
+            socket.send_fds(control, [json.dumps(message).encode()], descriptors)
+        except OSError:  # that examiner has gone; its workers end with their connections
+            pass
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _wake_on_child_exit() -> socket.socket:
+    """A socket that becomes readable when a child ends."""
+    reading, writing = socket.socketpair()
+    writing.setblocking(False)
+    signal.set_wakeup_fd(writing.detach(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    return reading
+
+
+def _close_all_but(*kept: int) -> None:
+    """Close every descriptor above standard error but these, the zygote's own sockets among them."""
+    start = 3
+    for descriptor in sorted(kept):
+        os.closerange(start, descriptor)
+        start = descriptor + 1
+    os.closerange(start, os.sysconf("SC_OPEN_MAX"))
+
+
+def _reseed() -> None:
+    """A fork inherits the state of the generators: give every worker one of its own."""
+    seed = int.from_bytes(os.urandom(8), "little")
+    torch.manual_seed(seed)
+    random.seed(seed)
+    sys.modules["numpy"].random.seed(seed % 2**32)
+
+
+def main(arguments: dict[str, Any]) -> None:
+    """Warm up, say so on every control socket, serve."""
+    limits.die_with_parent(arguments["parent"])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    controls = [socket.socket(fileno=descriptor) for descriptor in arguments["controls"]]
+    warm()
+    for control in controls:
+        control.sendall(json.dumps({"ready": torch.__version__}).encode())
+    Zygote(controls).run()
