@@ -34,7 +34,9 @@ class Answer:
     not hold ends the check.
     """
 
-    def __init__(self, examination: Examination, question: Call, call: Call, outcome: Outcome, expected: Expected) -> None:
+    def __init__(
+        self, examination: Examination, question: Call, call: Call, outcome: Outcome, expected: Expected
+    ) -> None:
         """`question`: the call as the check put it; `call`: as it was answered, perhaps in float32."""
         self.call = call
         self._question = question
@@ -79,16 +81,25 @@ class Answer:
             mismatch = compare.compare(observed[key], expected.gradients[key], allowed)
             if mismatch:
                 self._must_be_stable()
-                self._fail(Verdict.WRONG_GRADIENT, Differs(name=_plain_name(key), axes=self._axes(_plain_name(key)),
-                                                           mismatch=mismatch, is_gradient=True))
+                self._fail(
+                    Verdict.WRONG_GRADIENT,
+                    Differs(
+                        name=_plain_name(key),
+                        axes=self._axes(_plain_name(key)),
+                        mismatch=mismatch,
+                        is_gradient=True,
+                    ),
+                )
 
     def has_dtype(self, dtype: torch.dtype) -> None:
         """Every returned value has that dtype."""
         for name in self._callable.returns:
             node = self._tensor_node(name)
             if f"torch.{node.dtype}" != str(dtype):
-                self._fail(Verdict.WRONG_DTYPE, WrongDtype(name=name, observed=node.dtype,
-                                                           expected=str(dtype).removeprefix("torch.")))
+                self._fail(
+                    Verdict.WRONG_DTYPE,
+                    WrongDtype(name=name, observed=node.dtype, expected=str(dtype).removeprefix("torch.")),
+                )
 
     def leaves_inputs_unchanged(self) -> None:
         """The call changed none of the tensors it was given."""
@@ -101,8 +112,16 @@ class Answer:
         self.must_have_returned()
         self._must_be_stable()
 
-    def holds(self, claim: str, observed: torch.Tensor, expected: torch.Tensor, *, of: str,
-              axes: tuple[str, ...] = (), exactly: bool = False) -> None:
+    def holds(
+        self,
+        claim: str,
+        observed: torch.Tensor,
+        expected: torch.Tensor,
+        *,
+        of: str,
+        axes: tuple[str, ...] = (),
+        exactly: bool = False,
+    ) -> None:
         """A property: two tensors computed from answers are equal, within the tolerance of a call or `exactly`.
 
         Args:
@@ -125,8 +144,10 @@ class Answer:
         try:
             observed = observed.broadcast_to(shape)
         except RuntimeError:
-            self._fail(Verdict.WRONG_SHAPE, WrongShape(name=name, observed=node.shape or (), expected=tuple(shape),
-                                                       axes=self._axes(name)))
+            self._fail(
+                Verdict.WRONG_SHAPE,
+                WrongShape(name=name, observed=node.shape or (), expected=tuple(shape), axes=self._axes(name)),
+            )
         mismatch = compare.compare(observed, expected, allowed=0.0)
         if mismatch:
             self._fail(Verdict.WRONG_VALUE, Differs(name=name, axes=self._axes(name), mismatch=mismatch))
@@ -164,8 +185,15 @@ class Answer:
         expected = self._expected.values[name]
         node = self._tensor_node(name)
         if node.shape != tuple(expected.shape):
-            self._fail(Verdict.WRONG_SHAPE, WrongShape(name=name, observed=node.shape or (), expected=tuple(expected.shape),
-                                                       axes=self._axes(name)))
+            self._fail(
+                Verdict.WRONG_SHAPE,
+                WrongShape(
+                    name=name,
+                    observed=node.shape or (),
+                    expected=tuple(expected.shape),
+                    axes=self._axes(name),
+                ),
+            )
         if expected.dtype == torch.bool:
             return self._boolean(name, node)
         if node.data is None or node.dtype != self.call.dtype:
@@ -198,8 +226,17 @@ class Answer:
             if odd:
                 self._must_be_stable()
                 index, value, count = odd
-                self._fail(Verdict.NOT_FINITE, NotFinite(name=name, index=index, axes=self._axes(name), value=value,
-                                                         count=count, total=tensor.numel()))
+                self._fail(
+                    Verdict.NOT_FINITE,
+                    NotFinite(
+                        name=name,
+                        index=index,
+                        axes=self._axes(name),
+                        value=value,
+                        count=count,
+                        total=tensor.numel(),
+                    ),
+                )
 
     def _must_be_stable(self) -> None:
         """Ask the same question once more; two answers are a finding of their own."""
@@ -208,8 +245,11 @@ class Answer:
             first, second = _data(self, name), _data(again, name)
             if first is None or second is None or first.shape != second.shape:
                 continue
-            mismatch = compare.compare(torch.nan_to_num(second), torch.nan_to_num(first),
-                                       compare.allowance(self.tolerance, [torch.nan_to_num(first)]))
+            mismatch = compare.compare(
+                torch.nan_to_num(second),
+                torch.nan_to_num(first),
+                compare.allowance(self.tolerance, [torch.nan_to_num(first)]),
+            )
             if mismatch:
                 self._fail(Verdict.UNSTABLE, Unstable(name=name, difference=mismatch.difference))
 
@@ -235,14 +275,23 @@ class Answer:
         odd = compare.first_not_finite(observed)
         if odd:
             index, value, count = odd
-            self._fail(Verdict.NOT_FINITE, NotFinite(
-                name=_plain_name(key), index=index, axes=self._axes(_plain_name(key)), value=value, count=count,
-                total=observed.numel(), is_gradient=True))
+            self._fail(
+                Verdict.NOT_FINITE,
+                NotFinite(
+                    name=_plain_name(key),
+                    index=index,
+                    axes=self._axes(_plain_name(key)),
+                    value=value,
+                    count=count,
+                    total=observed.numel(),
+                    is_gradient=True,
+                ),
+            )
         return observed.double()
 
     def _gradient_keys(self, name: str) -> list[str]:
         if name == "parameters" and self.call.build:
-            return [f"param.{parameter}" for parameter in self.call.build.parameters]
+            return [f"param.{parameter}" for parameter in self.call.payload.parameters]
         return [f"arg.{name}"]
 
     def _expect(self, source: str) -> Expected:
@@ -275,7 +324,15 @@ def _in_words(tree: Node) -> str:
     if tree.kind == "tensor":
         return tree.oddity or f"one tensor {list(tree.shape or ())}"
     if tree.kind == "sequence":
-        return f"a {tree.type} of {tree.length}: {', '.join(_in_words(item) for item in tree.items)}" if tree.items else \
-            f"an empty {tree.type}"
-    return tree.text if tree.text is not None and tree.type == "NoneType" else \
-        f"{tree.type} {tree.text}" if tree.text is not None else f"an object of the class {tree.type}"
+        return (
+            f"a {tree.type} of {tree.length}: {', '.join(_in_words(item) for item in tree.items)}"
+            if tree.items
+            else f"an empty {tree.type}"
+        )
+    return (
+        tree.text
+        if tree.text is not None and tree.type == "NoneType"
+        else f"{tree.type} {tree.text}"
+        if tree.text is not None
+        else f"an object of the class {tree.type}"
+    )

@@ -24,24 +24,23 @@ class Target:
     name: str
 
 
-def ask(examination: Examination, target: Target, arguments: tuple[Any, ...], keywords: Mapping[str, Any], *,
-         gradients: bool, dtype: str, build: Build | None = None, mode: str = "eval", after: Call | None = None) -> Answer:
+def ask(examination: Examination, call: Call, after: Call | None = None) -> Answer:
     """Put a question. `after`: the call that must have reached the same object before this one."""
-    wants = None if gradients else ()
-    call = make_call(examination, target, arguments, keywords, wants=wants, dtype=dtype, build=build, mode=mode)
     _must_have_file(examination, call)
     if after:  # its outcome may have been known from another object
         _put(examination, after, is_new=True)
     outcome, expected = _put(examination, call, is_new=after is not None)
-    if dtype == "float64" and _is_dtype_trouble(outcome):
-        single = in_dtype(call, "float32")
+    if call.dtype == "float64" and _is_dtype_trouble(outcome):
+        single = _in_float32(examination, call)
         again, _ = _put(examination, single, is_new=after is not None, upstream=expected.upstream)
         if isinstance(again.reply, Returned) and not _is_dtype_trouble(again, "float32"):
             return Answer(examination, call, single, again, expected)
     return Answer(examination, call, call, outcome, expected)
 
 
-def _put(examination: Examination, call: Call, *, is_new: bool, upstream: torch.Tensor | None = None) -> tuple[Outcome, Expected]:
+def _put(
+    examination: Examination, call: Call, *, is_new: bool, upstream: torch.Tensor | None = None
+) -> tuple[Outcome, Expected]:
     expected = examination.oracle.expected(call)
     known = None if is_new else examination.known(call)
     if known:
@@ -50,19 +49,40 @@ def _put(examination: Examination, call: Call, *, is_new: bool, upstream: torch.
     return examination.ask(call, upstream), expected
 
 
-def make_call(examination: Examination, target: Target, arguments: tuple[Any, ...], keywords: Mapping[str, Any], *,
-          wants: tuple[str, ...] | None, dtype: str, build: Build | None, mode: str) -> Call:
+def make_call(
+    examination: Examination,
+    target: Target,
+    arguments: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+    *,
+    wants: tuple[str, ...] | None = (),
+    dtype: str = "float64",
+    build: Build | None = None,
+    parameters: Mapping[str, torch.Tensor] | None = None,
+    mode: str = "eval",
+) -> Call:
     """The call; `wants=None` asks for the gradients of every floating tensor that is not a mask."""
     names = examination.assignment.callable(target.part, target.name).arguments
     if len(arguments) > len(names):
-        raise TypeError(f"{target.name} is given {len(arguments)} arguments; {examination.assignment.where} names {names}")
+        raise TypeError(
+            f"{target.name} is given {len(arguments)} arguments; {examination.assignment.where} names {names}"
+        )
     tensors: dict[str, torch.Tensor] = {}
     positional = tuple(_argument(name, value, tensors) for name, value in zip(names, arguments, strict=False))
     named = {name: _argument(name, value, tensors) for name, value in keywords.items()}
     if wants is None:
         wants = tuple(name for name, tensor in tensors.items() if tensor.is_floating_point() and "mask" not in name)
-    return Call(part=target.part, name=target.name, arguments=positional, keywords=named, tensors=tensors, build=build,
-                dtype=dtype, wants=wants, mode=mode)
+    return Call(
+        part=target.part,
+        name=target.name,
+        arguments=positional,
+        keywords=named,
+        build=build,
+        dtype=dtype,
+        payload=examination.inputs.payload(tensors, parameters or {}),
+        wants=wants,
+        mode=mode,
+    )
 
 
 def _argument(name: str, value: Any, tensors: dict[str, torch.Tensor]) -> Argument:
@@ -75,14 +95,15 @@ def _argument(name: str, value: Any, tensors: dict[str, torch.Tensor]) -> Argume
     return {"tensor": name}
 
 
-def in_dtype(call: Call, dtype: str) -> Call:
-    to = getattr(torch, dtype)
-    tensors = {name: tensor.to(to) if tensor.is_floating_point() else tensor for name, tensor in call.tensors.items()}
-    build = call.build
-    if build:  # an object of its own, of the other precision
-        parameters = {name: value.to(to) for name, value in build.parameters.items()}
-        build = replace(build, parameters=parameters, handle=-build.handle)
-    return replace(call, tensors=tensors, dtype=dtype, build=build)
+def _in_float32(examination: Examination, call: Call) -> Call:
+    """The same question in float32, to a module of its own."""
+    payload = examination.inputs.payload(_single(call.payload.arguments), _single(call.payload.parameters))
+    build = call.build and replace(call.build, handle=-call.build.handle)
+    return replace(call, payload=payload, dtype="float32", build=build)
+
+
+def _single(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
 
 
 def _is_dtype_trouble(outcome: Outcome, dtype: str = "float64") -> bool:

@@ -6,7 +6,6 @@ Read once and checked whole: every fault names the file, the field, what was fou
 import difflib
 import hashlib
 import tomllib
-from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -156,9 +155,12 @@ class Assignment(_Section):
     def digest(self) -> str:
         """Identity of what decides a grade: `assignment.toml`, every check, and every module of the reference."""
         folders = {"checks": self.checks, "reference": self.folder.parents[1] / "reference"}
-        files = {FILE: self.where} | {f"{name}/{file.relative_to(folder).as_posix()}": file
-                                      for name, folder in folders.items() for file in folder.rglob("*")
-                                      if file.suffix in (".py", ".toml")}
+        files = {FILE: self.where} | {
+            f"{name}/{file.relative_to(folder).as_posix()}": file
+            for name, folder in folders.items()
+            for file in folder.rglob("*")
+            if file.suffix in (".py", ".toml")
+        }
         hashed = hashlib.sha256()
         for name in sorted(files):
             hashed.update(f"{name}\0{hashlib.sha256(files[name].read_bytes()).hexdigest()}\n".encode())
@@ -181,14 +183,14 @@ def read_assignment(folder: Path) -> Assignment:
     try:
         assignment = Assignment.model_validate(data | {"folder": folder.resolve()})
     except ValidationError as error:
-        raise AssignmentError("\n".join(_fault(file, data, fault) for fault in error.errors())) from None
+        raise AssignmentError("\n".join(_fault(file, fault) for fault in error.errors())) from None
     names = [part.name for part in assignment.parts]
     if len(set(names)) != len(names):
         raise AssignmentError(f"{file}, parts: two parts have one name; got {names}")
     return assignment
 
 
-def _fault(file: Path, data: Mapping[str, Any], fault: Any) -> str:
+def _fault(file: Path, fault: Any) -> str:
     place = ".".join(str(step) for step in fault["loc"])
     if fault["type"] == "extra_forbidden":
         return f"{file}, {place}: unknown key{_near(str(fault['loc'][-1]), _known_keys(fault['loc'][:-1]))}"
@@ -199,8 +201,13 @@ def _fault(file: Path, data: Mapping[str, Any], fault: Any) -> str:
 
 def _known_keys(path: tuple[int | str, ...]) -> list[str]:
     """Field names of the section at a path."""
-    sections: dict[str, type[BaseModel]] = {"parts": Part, "callables": Callable, "limits": Limits,
-                                            "tolerances": Tolerances, "feedback": Feedback}
+    sections: dict[str, type[BaseModel]] = {
+        "parts": Part,
+        "callables": Callable,
+        "limits": Limits,
+        "tolerances": Tolerances,
+        "feedback": Feedback,
+    }
     named = [step for step in path if isinstance(step, str) and step in sections]
     section = sections[named[-1]] if named else Assignment
     return [name for name in section.model_fields if name != "folder"]

@@ -12,18 +12,59 @@ import torch
 
 from grader.worker import wire
 
-#: A scalar argument, or `{"tensor": name}` for one of the call's tensors.
+#: A plain argument, or `{"tensor": name}` for one of the call's tensors.
 Argument = int | float | bool | str | None | dict[str, str]
 
+_ARGUMENT, _PARAMETER = "arg.", "param."
 
-@dataclass(frozen=True, kw_only=True)
+
+class Payload:
+    """The tensors of a call: its arguments, and a module's parameters. Copied when made, encoded once."""
+
+    def __init__(self, arguments: Mapping[str, torch.Tensor], parameters: Mapping[str, torch.Tensor]) -> None:
+        named = {f"{_ARGUMENT}{name}": tensor for name, tensor in arguments.items()}
+        named |= {f"{_PARAMETER}{name}": tensor for name, tensor in parameters.items()}
+        # Copies, since a check may pass views, or one tensor under two names, or change its own afterwards.
+        self.tensors = {
+            name: tensor.detach().clone(memory_format=torch.contiguous_format) for name, tensor in named.items()
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """Identity of names, dtypes, shapes and values."""
+        hashed = hashlib.blake2b(digest_size=16)
+        for name, tensor in self.tensors.items():
+            hashed.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
+            plain = tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor  # numpy has no bfloat16
+            hashed.update(plain.numpy().tobytes())
+        return hashed.hexdigest()
+
+    @cached_property
+    def blob(self) -> bytes:
+        """The tensors as they are sent."""
+        return wire.blob(self.tensors)
+
+    @property
+    def arguments(self) -> dict[str, torch.Tensor]:
+        return {
+            name.removeprefix(_ARGUMENT): tensor for name, tensor in self.tensors.items() if name.startswith(_ARGUMENT)
+        }
+
+    @property
+    def parameters(self) -> dict[str, torch.Tensor]:
+        return {
+            name.removeprefix(_PARAMETER): tensor
+            for name, tensor in self.tensors.items()
+            if name.startswith(_PARAMETER)
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """How a module is made before it is called."""
+    """How a module is made before it is called; its parameters are in the call's payload."""
 
     #: Keyword arguments of `__init__`.
     arguments: Mapping[str, Any]
-    #: Values copied into the parameters, by name.
-    parameters: Mapping[str, torch.Tensor]
     #: Calls with the same handle meet the same object.
     handle: int
     #: Whether the module is converted with `.double()` after it is made.
@@ -41,11 +82,11 @@ class Call:
     name: str
     arguments: tuple[Argument, ...]
     keywords: Mapping[str, Argument] = field(default_factory=lambda: MappingProxyType({}))
-    tensors: Mapping[str, torch.Tensor]
+    payload: Payload
     build: Build | None = None
     #: Torch's default dtype during the call, and that of the floating inputs unless the check says otherwise.
     dtype: str = "float64"
-    #: Names of the tensors whose gradients are wanted; parameters come with them. Empty: forward pass only.
+    #: Names of the arguments whose gradients are wanted; parameters come with them. Empty: forward pass only.
     wants: tuple[str, ...] = ()
     mode: str = "eval"
     #: Seed of the generators in the worker.
@@ -54,8 +95,8 @@ class Call:
     @cached_property
     def digest(self) -> str:
         """Identity of the question, the same in every process and run that asks it."""
-        head = json.dumps(self._header(handle=0), separators=(",", ":")).encode()
-        return hashlib.blake2b(head + self._blob, digest_size=16).hexdigest()
+        head = json.dumps(self._header(handle=0), separators=(",", ":"))
+        return hashlib.blake2b(f"{self.payload.digest} {head}".encode(), digest_size=16).hexdigest()
 
     @property
     def is_with_gradients(self) -> bool:
@@ -63,30 +104,29 @@ class Call:
 
     def frame(self) -> bytes:
         """The request as sent to a worker."""
-        return wire.pack(self._header(self.build.handle if self.build else 0), self._blob)
+        return wire.pack(self._header(self.build.handle if self.build else 0), self.payload.blob)
 
-    def decoded(self, part: str, name: str) -> wire.Frame:
-        """The request as a worker would read it, put to another callable: the reference's."""
-        header = self._header(handle=0) | {"part": part, "name": name}
-        return wire.Frame(header, self._named())
-
-    @cached_property
-    def _blob(self) -> bytes:
-        return wire.blob(self._named())
-
-    def _named(self) -> dict[str, torch.Tensor]:
-        """Copies, since a check may pass views, or one tensor under two names."""
-        named = {f"arg.{name}": _copy(tensor) for name, tensor in self.tensors.items()}
-        if self.build:
-            named |= {f"param.{name}": _copy(tensor) for name, tensor in self.build.parameters.items()}
-        return named
+    def request(self, part: str, name: str) -> wire.Frame:
+        """The request as a worker reads it, put to another callable: the reference's."""
+        copies = {name: tensor.clone() for name, tensor in self.payload.tensors.items()}
+        return wire.Frame(self._header(handle=0) | {"part": part, "name": name}, copies)
 
     def _header(self, handle: int) -> dict[str, Any]:
-        build = self.build and {"handle": handle, "arguments": dict(self.build.arguments), "double": self.build.is_double}
-        return {"op": "call", "part": self.part, "name": self.name, "args": self.arguments,
-                "kwargs": dict(self.keywords), "tensors": list(self.tensors), "build": build, "dtype": self.dtype,
-                "wants": self.wants, "mode": self.mode, "seed": self.seed}
-
-
-def _copy(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.detach().clone(memory_format=torch.contiguous_format)
+        build = self.build and {
+            "handle": handle,
+            "arguments": dict(self.build.arguments),
+            "double": self.build.is_double,
+        }
+        return {
+            "op": "call",
+            "part": self.part,
+            "name": self.name,
+            "args": self.arguments,
+            "kwargs": dict(self.keywords),
+            "tensors": list(self.payload.arguments),
+            "build": build,
+            "dtype": self.dtype,
+            "wants": self.wants,
+            "mode": self.mode,
+            "seed": self.seed,
+        }

@@ -23,6 +23,7 @@ from grader.answer import Answer
 from grader.asking import Target, ask, make_call, must_raise
 from grader.call import Build, Call
 from grader.examination import Examination
+from grader.given import Given
 from grader.outcome import Raised, Returned
 
 
@@ -32,8 +33,9 @@ class Checks:
     def __init__(self, callable_name: str) -> None:
         self._callable = callable_name
 
-    def check(self, *, points: float | str, requires: str | Iterable[str] = (), hint: str = "",
-              title: str = "") -> pytest.MarkDecorator:
+    def check(
+        self, *, points: float | str, requires: str | Iterable[str] = (), hint: str = "", title: str = ""
+    ) -> pytest.MarkDecorator:
         """Make a test function a check.
 
         Args:
@@ -63,50 +65,80 @@ class Student:
                 that fails over its dtype is asked again in float32.
             keywords: passed by name.
         """
-        return ask(self._examination, self._target, arguments, keywords, gradients=gradients, dtype=dtype)
+        call = make_call(
+            self._examination, self._target, arguments, keywords, wants=None if gradients else (), dtype=dtype
+        )
+        return ask(self._examination, call)
 
-    def build(self, *, parameters: Mapping[str, torch.Tensor] | None = None, given: Any = None, **arguments: Any) -> "Module":
-        """Make the module, its parameters drawn from `given`, or set to `parameters`."""
+    def build(
+        self,
+        *,
+        parameters: Mapping[str, torch.Tensor] | None = None,
+        given: Given | None = None,
+        **arguments: Any,
+    ) -> "Module":
+        """Make the module, its parameters set to `parameters`, or drawn from `given`."""
         if parameters is None:
+            if given is None:
+                raise TypeError("build needs the parameters, or given to draw them from")
             shapes = self._examination.oracle.parameter_shapes(self._target.part, self._target.name, arguments)
             parameters = given.parameters(shapes)
         return Module(self._examination, self._target, arguments, parameters)
 
     def raises(self, error: type[Exception], *arguments: Any, when: str, **keywords: Any) -> None:
         """The call must raise; `when` says in which case, for the message."""
-        call = make_call(self._examination, self._target, arguments, keywords, wants=(), dtype="float64", build=None, mode="eval")
-        must_raise(self._examination, call, error, when)
+        must_raise(self._examination, make_call(self._examination, self._target, arguments, keywords), error, when)
 
     def build_raises(self, error: type[Exception], *, when: str, **arguments: Any) -> None:
         """Making the module must raise."""
-        build = Build(arguments=arguments, parameters={}, handle=self._examination.new_handle())
-        call = make_call(self._examination, self._target, (), {}, wants=(), dtype="float64", build=build, mode="eval")
-        must_raise(self._examination, call, error, when)
+        build = Build(arguments=arguments, handle=self._examination.new_handle())
+        must_raise(self._examination, make_call(self._examination, self._target, (), {}, build=build), error, when)
 
 
 class Module:
     """A module of the student's, built with given parameters. Every call of one `Module` meets the same object."""
 
-    def __init__(self, examination: Examination, target: Target, arguments: Mapping[str, Any],
-                 parameters: Mapping[str, torch.Tensor]) -> None:
+    def __init__(
+        self,
+        examination: Examination,
+        target: Target,
+        arguments: Mapping[str, Any],
+        parameters: Mapping[str, torch.Tensor],
+    ) -> None:
         self._examination = examination
         self._target = target
-        self._build = Build(arguments=arguments, parameters=parameters, handle=examination.new_handle())
-        self._first: Call | None = None
-        self.parameters = parameters
+        self._build = Build(arguments=arguments, handle=examination.new_handle())
+        self._parameters = parameters
+        self._last: Call | None = None
 
-    def __call__(self, *arguments: Any, gradients: bool = False, dtype: str = "float64", mode: str = "eval",
-                 is_double: bool = False, **keywords: Any) -> Answer:
+    def __call__(
+        self,
+        *arguments: Any,
+        gradients: bool = False,
+        dtype: str = "float64",
+        mode: str = "eval",
+        is_double: bool = False,
+        **keywords: Any,
+    ) -> Answer:
         """Ask `forward`. `mode` is "eval" or "train"; `is_double` converts the module with `.double()` once made."""
-        build = replace(self._build, is_double=is_double)
-        answer = ask(self._examination, self._target, arguments, keywords, gradients=gradients, dtype=dtype, build=build,
-                      mode=mode, after=self._first)
-        self._first = answer.call
+        call = make_call(
+            self._examination,
+            self._target,
+            arguments,
+            keywords,
+            wants=None if gradients else (),
+            dtype=dtype,
+            build=replace(self._build, is_double=is_double),
+            parameters=self._parameters,
+            mode=mode,
+        )
+        answer = ask(self._examination, call, after=self._last)
+        self._last = call
         return answer
 
     def has_its_parameters(self, *arguments: Any) -> None:
         """The module has the parameters the task names, whatever its `forward` does with these arguments."""
-        answer = ask(self._examination, self._target, arguments, {}, gradients=False, dtype="float64", build=self._build)
+        answer = self(*arguments)
         reply = answer.outcome.reply
         if isinstance(reply, Returned) or (isinstance(reply, Raised) and reply.stage in ("forward", "result")):
             return

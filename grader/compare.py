@@ -47,9 +47,14 @@ def compare(observed: torch.Tensor, expected: torch.Tensor, allowed: float) -> M
     ranked = torch.where(difference.isnan(), math.inf, difference).flatten()
     position = int(ranked.argmax())
     return Mismatch(
-        differing=int((~is_close).sum()), total=observed.numel(), index=_unravel(position, tuple(observed.shape)),
-        observed=float(observed.flatten()[position]), expected=float(expected.flatten()[position]),
-        difference=float(difference.flatten()[position]), allowed=allowed)
+        differing=int((~is_close).sum()),
+        total=observed.numel(),
+        index=_unravel(position, tuple(observed.shape)),
+        observed=float(observed.flatten()[position]),
+        expected=float(expected.flatten()[position]),
+        difference=float(difference.flatten()[position]),
+        allowed=allowed,
+    )
 
 
 def first_not_finite(tensor: torch.Tensor) -> tuple[tuple[int, ...], float, int] | None:

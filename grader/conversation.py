@@ -4,6 +4,7 @@ The worker is untrusted. Every wait has a deadline kept on this side, with SIGKI
 and validated; no answer, or an odd one, is an outcome that says so.
 """
 
+import contextlib
 import os
 import socket
 import time
@@ -15,6 +16,7 @@ from typing import Any, Self
 
 import torch
 
+from grader.assignment import Assignment, Limits
 from grader.call import Call
 from grader.launch import Launcher, Worker
 from grader.outcome import (
@@ -45,6 +47,16 @@ class TimeLimits:
     #: Timeouts of a callable after which it is not asked again.
     timeouts: int = 2
 
+    @classmethod
+    def of(cls, limits: Limits, call_s: float | None = None) -> Self:
+        """Those of an assignment; `call_s` overrides its limit of a call."""
+        return cls(
+            import_s=limits.import_s,
+            call_s=call_s or limits.call_s,
+            submission_s=limits.submission_s,
+            timeouts=limits.timeouts,
+        )
+
 
 class _Lost(Exception):
     """The worker did not give an answer; carries what to report instead."""
@@ -57,11 +69,20 @@ class _Lost(Exception):
 class Conversation:
     """The trusted end of all talk with one submission. A context manager: the worker ends with the block."""
 
-    def __init__(self, launcher: Launcher, sources: Mapping[str, str], stubs: tuple[str, ...], limits: TimeLimits,
-                 worker_limits: Mapping[str, int]) -> None:
-        """`sources`: file name to text; `stubs`: module names the assignment asks for."""
+    def __init__(
+        self, launcher: Launcher, sources: Mapping[str, str], assignment: Assignment, limits: TimeLimits
+    ) -> None:
+        """`sources`: file name to text."""
         self._launcher = launcher
-        self._start = wire.encode({"sources": dict(sources), "stubs": stubs, "limits": dict(worker_limits)}, {})
+        own = assignment.limits
+        self._start = wire.encode(
+            {
+                "sources": dict(sources),
+                "stubs": [part.name for part in assignment.parts],
+                "limits": {"cpu_s": own.cpu_s, "memory_mib": own.memory_mib, "files": own.files},
+            },
+            {},
+        )
         self._limits = limits
         self._worker: Worker | None = None
         self._loaded: dict[str, Failed | None] = {}
@@ -98,7 +119,9 @@ class Conversation:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if error and self._worker:
             self._worker.kill()
         self.close()
@@ -163,10 +186,8 @@ class Conversation:
     def _new_worker(self) -> Worker:
         self._worker = self._launcher.launch()
         self._loaded = {part: failed for part, failed in self._loaded.items() if failed}
-        try:
+        with contextlib.suppress(OSError):  # it ended at once: the next exchange finds out and says so
             self._worker.connection.sendall(self._start)
-        except OSError:
-            pass  # it ended at once: the next exchange finds out and says so
         return self._worker
 
     def _lose(self, lost: _Lost, call: Call) -> Failed:

@@ -10,7 +10,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options; without `--submission` nothing else happens."""
     group = parser.getgroup("grader", "attention grader")
     group.addoption("--submission", metavar="FOLDER", help="put the checks to the code in FOLDER")
-    group.addoption("--grader-seed", type=int, default=None, help="seed of the inputs (default: the assignment's published one)")
+    group.addoption(
+        "--grader-seed",
+        type=int,
+        default=None,
+        help="seed of the inputs (default: the assignment's published one)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

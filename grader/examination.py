@@ -3,16 +3,17 @@
 Equal questions are put once: the checks that look at shapes, sums, values and gradients of one call share its outcome.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 
 from grader.assignment import Assignment
 from grader.call import Call
+from grader.given import Inputs
 from grader.oracle import Oracle
 from grader.outcome import Outcome
+from grader.sources import Sources
 
 
 class Respondent(Protocol):
@@ -20,16 +21,6 @@ class Respondent(Protocol):
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """The outcome of a call, and with `upstream` of its backward pass."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
-    """The files of one submission that could be read, and why others could not."""
-
-    #: File name to text.
-    texts: Mapping[str, str]
-    #: File name to reason.
-    unreadable: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,11 +34,13 @@ class Printed:
 class Examination:
     """What the checks of one session share."""
 
-    def __init__(self, assignment: Assignment, oracle: Oracle, respondent: Respondent, sources: Sources, seed: int) -> None:
+    def __init__(
+        self, assignment: Assignment, inputs: Inputs, oracle: Oracle, respondent: Respondent, sources: Sources
+    ) -> None:
         self.assignment = assignment
+        self.inputs = inputs
         self.oracle = oracle
         self.sources = sources
-        self.seed = seed
         self.printed = Printed()
         self._respondent = respondent
         self._answered: dict[str, Outcome] = {}

@@ -1,7 +1,7 @@
 """How a check fails: a verdict, and the facts a message is made of. Facts only; the wording is in `messages`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from grader.compare import Mismatch
 from grader.outcome import Failed, Raised
@@ -40,8 +40,8 @@ class NoAnswer:
 
     failed: Failed
     is_backward: bool = False
-    #: Parameters the module must have, for `WrongParameters`.
-    parameters: Mapping[str, Shape] | None = None
+    #: Parameters the module must have, by name; for `WrongParameters`.
+    parameters: Mapping[str, Shape] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,8 +134,21 @@ class Unstable:
     difference: float
 
 
-Fact = (NoFile | NoAnswer | BrokenNeighbour | PrerequisiteFailed | NotRaised | WrongStructure | WrongShape | WrongDtype
-        | NotFinite | Differs | NoGradient | InputChanged | Unstable)
+Fact = (
+    NoFile
+    | NoAnswer
+    | BrokenNeighbour
+    | PrerequisiteFailed
+    | NotRaised
+    | WrongStructure
+    | WrongShape
+    | WrongDtype
+    | NotFinite
+    | Differs
+    | NoGradient
+    | InputChanged
+    | Unstable
+)
 
 
 class CheckFailed(Exception):

@@ -1,9 +1,12 @@
 """Starting and ending untrusted processes: the zygote, and workers forked from it.
 
-Knows nothing of submissions or checks. Where forking a warm torch is not safe (macOS), `SpawnLauncher` starts an
+Knows nothing of submissions or checks, and imports no torch, so that the zygote can be started before this process
+spends seconds on that import itself. Where forking a warm torch is not safe (macOS), `SpawnLauncher` starts an
 interpreter for each worker instead, more slowly.
 """
 
+import contextlib
+import importlib.util
 import json
 import os
 import select
@@ -17,10 +20,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-import numpy
-import safetensors
-import torch
-
 _BOOT = Path(__file__).with_name("worker") / "boot.py"
 #: Seconds to wait for a zygote to import torch, on the slowest machine we know of.
 _START_S = 120.0
@@ -28,8 +27,15 @@ _START_S = 120.0
 _ANSWER_S = 30.0
 #: All the worker's environment, besides what `_PASSED_ON` names. One thread for every numeric library, since a fork
 #: loses the others; a fixed hash seed, so that a student's sets are in the same order in every run.
-_ENVIRONMENT = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
-                "MALLOC_ARENA_MAX": "2", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+_ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+    "LANG": "C.UTF-8",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
 #: Needed to find or to run the numeric libraries on some machines; nothing secret.
 _PASSED_ON = ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
@@ -77,15 +83,13 @@ class _ForkedWorker:
         self.connection, self.printed = connection, printed
 
     def kill(self) -> None:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
 
     def wait(self) -> Ending:
         self.connection.close()
         if not select.select([self._pidfd], [], [], 1.0)[0]:  # it ends at the end of its input, unless the student's
-            self.kill()                                        # code holds it back
+            self.kill()  # code holds it back
         os.close(self._pidfd)
         os.close(self.printed)
         return Ending(exit_code=self._launcher.ending_of(self._pid))
@@ -161,7 +165,9 @@ class Zygote:
             except TimeoutError:
                 raise LaunchError(f"the worker's interpreter did not start within {_START_S:.0f} s") from None
             if not answer:
-                raise LaunchError("the worker's interpreter ended while starting; run `python -c 'import torch'` to see why")
+                raise LaunchError(
+                    "the worker's interpreter ended while starting; run `python -c 'import torch'` to see why"
+                )
 
     def close(self) -> None:
         """End the zygote, and with it its workers."""
@@ -173,7 +179,9 @@ class Zygote:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 
@@ -214,8 +222,23 @@ def can_fork() -> bool:
 
 def _start(module: str, descriptors: list[int], **arguments: Any) -> "subprocess.Popen[bytes]":
     environment = _ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    # sorted: the set's own order differs from run to run
-    path = sorted({str(Path(package.__file__).parents[1]) for package in (torch, numpy, safetensors) if package.__file__})
-    argument = json.dumps({"module": module, "path": path} | arguments)
-    return subprocess.Popen([sys.executable, "-S", "-s", "-P", str(_BOOT), argument], env=environment, cwd="/",
-                            pass_fds=descriptors, stdin=subprocess.DEVNULL, start_new_session=True)
+    argument = json.dumps({"module": module, "path": _path()} | arguments)
+    return subprocess.Popen(
+        [sys.executable, "-S", "-s", "-P", str(_BOOT), argument],
+        env=environment,
+        cwd="/",
+        pass_fds=descriptors,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _path() -> list[str]:
+    """Where the packages a worker needs are installed; found without importing them, which takes seconds."""
+    folders = []
+    for name in ("torch", "numpy", "safetensors"):
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            raise LaunchError(f"the package {name} is not installed for {sys.executable}")
+        folders.append(str(Path(spec.origin).parents[1]))
+    return list(dict.fromkeys(folders))

@@ -27,7 +27,17 @@ from grader.failure import (
     WrongShape,
     WrongStructure,
 )
-from grader.outcome import Died, Failed, Garbled, Line, MissingName, NotAsked, Raised, TimedOut, WrongParameters
+from grader.outcome import (
+    Died,
+    Failed,
+    Garbled,
+    Line,
+    MissingName,
+    NotAsked,
+    Raised,
+    TimedOut,
+    WrongParameters,
+)
 
 #: Characters of an exception's text that are shown.
 _MOST_TEXT = 600
@@ -44,7 +54,7 @@ def _headline(asked: Asked | None, what: str) -> list[str]:
     if asked is None:
         return [what]
     lines = [f"{asked.text} {what}"]
-    return lines + [_row("input", asked.inputs)] if asked.inputs else lines
+    return [*lines, _row("input", asked.inputs)] if asked.inputs else lines
 
 
 def _row(label: str, text: str) -> str:
@@ -54,11 +64,16 @@ def _row(label: str, text: str) -> str:
 
 # --- the file --------------------------------------------------------------------------------------------------
 
+
 def _no_file(fact: NoFile, asked: Asked | None) -> list[str]:
     if fact.reason:
         return [f"{fact.file} cannot be read", _row("found", fact.reason)]
     found = ", ".join(fact.found) or "no Python file"
-    return [f"{fact.file} is not in the submission", _row("found", found), _row("wanted", f"a file named {fact.file}")]
+    return [
+        f"{fact.file} is not in the submission",
+        _row("found", found),
+        _row("wanted", f"a file named {fact.file}"),
+    ]
 
 
 def _broken_neighbour(fact: BrokenNeighbour, asked: Asked | None) -> list[str]:
@@ -73,6 +88,7 @@ def _broken_neighbour(fact: BrokenNeighbour, asked: Asked | None) -> list[str]:
 
 # --- no answer -------------------------------------------------------------------------------------------------
 
+
 def _no_answer(fact: NoAnswer, asked: Asked | None) -> list[str]:
     failed = fact.failed
     if isinstance(failed, Raised):
@@ -80,7 +96,7 @@ def _no_answer(fact: NoAnswer, asked: Asked | None) -> list[str]:
     if isinstance(failed, MissingName):
         return _missing_name(failed, asked)
     if isinstance(failed, WrongParameters):
-        return _wrong_parameters(failed, fact.parameters or {}, asked)
+        return _wrong_parameters(failed, fact.parameters, asked)
     return _headline(asked, _ended(failed))
 
 
@@ -89,9 +105,17 @@ def _raised(raised: Raised, asked: Asked | None) -> list[str]:
         return [f"{asked.callable if asked else 'it'} is not filled in yet", *_where(raised.frames)]
     if raised.stage == "import":
         file = asked.file if asked else "the file"
-        return [f"{file} does not load: importing it raised {raised.type}", _error(raised), *_where(raised.frames)]
+        return [
+            f"{file} does not load: importing it raised {raised.type}",
+            _error(raised),
+            *_where(raised.frames),
+        ]
     stage = {"build": "could not be made", "backward": "returned a value, but its backward pass failed"}
-    return [*_headline(asked, stage.get(raised.stage, "raised an error")), _error(raised), *_where(raised.frames)]
+    return [
+        *_headline(asked, stage.get(raised.stage, "raised an error")),
+        _error(raised),
+        *_where(raised.frames),
+    ]
 
 
 def _error(raised: Raised) -> str:
@@ -107,7 +131,12 @@ def _where(frames: tuple[Line, ...]) -> list[str]:
         return []
     line = frames[-1]
     inside = f", in {line.function}" if line.function and line.function != "<module>" else ""
-    return [_row("at", f"{line.file}, line {line.line}{inside}" + (f":  {line.text.strip()}" if line.text.strip() else ""))]
+    return [
+        _row(
+            "at",
+            f"{line.file}, line {line.line}{inside}" + (f":  {line.text.strip()}" if line.text.strip() else ""),
+        )
+    ]
 
 
 def _missing_name(failed: MissingName, asked: Asked | None) -> list[str]:
@@ -115,21 +144,30 @@ def _missing_name(failed: MissingName, asked: Asked | None) -> list[str]:
     close = difflib.get_close_matches(name, failed.names, n=3, cutoff=0.6)
     defines = ", ".join(failed.names[:12]) or "nothing"
     lines = [f"{file} defines no {name}", _row("found", defines)]
-    return lines + [_row("hint", f"is it {' or '.join(close)}? The name must be exactly {name}")] if close else lines
+    near = f"{' or '.join(close)}; the name must be exactly {name}"
+    return [*lines, _row("near", near)] if close else lines
 
 
 def _wrong_parameters(failed: WrongParameters, wanted: Mapping[str, Shape], asked: Asked | None) -> list[str]:
     if failed.observed is None:
-        return [*_headline(asked, "is not a module"), _row("found", f"an object of the class {failed.type}"),
-                _row("wanted", "a subclass of nn.Module")]
+        return [
+            *_headline(asked, "is not a module"),
+            _row("found", f"an object of the class {failed.type}"),
+            _row("wanted", "a subclass of nn.Module"),
+        ]
     observed = {name: tuple(shape) for name, shape in failed.observed.items()}
     missing = [f"{name} {list(shape)}" for name, shape in wanted.items() if name not in observed]
     extra = [f"{name} {list(shape)}" for name, shape in observed.items() if name not in wanted]
-    other = [f"{name} {list(observed[name])}, not {list(shape)}" for name, shape in wanted.items()
-             if name in observed and observed[name] != tuple(shape)]
+    other = [
+        f"{name} {list(observed[name])}, not {list(shape)}"
+        for name, shape in wanted.items()
+        if name in observed and observed[name] != tuple(shape)
+    ]
     rows = [("missing", missing), ("unknown", extra), ("shape", other)]
-    return [*_headline(asked, "has other parameters than the task names"),
-            *[_row(label, ", ".join(found[:12])) for label, found in rows if found]]
+    return [
+        *_headline(asked, "has other parameters than the task names"),
+        *[_row(label, ", ".join(found[:12])) for label, found in rows if found],
+    ]
 
 
 def _ended(failed: Failed) -> str:
@@ -163,20 +201,31 @@ def _manner(exit_code: int | None) -> str:
 def _not_raised(fact: NotRaised, asked: Asked | None) -> list[str]:
     if fact.raised is None:
         return [*_headline(asked, "returned a value"), _row("wanted", f"{fact.wanted}, {fact.when}")]
-    return [*_headline(asked, f"raised {fact.raised.type}"), _row("wanted", f"{fact.wanted}, {fact.when}"),
-            _error(fact.raised), *_where(fact.raised.frames)]
+    return [
+        *_headline(asked, f"raised {fact.raised.type}"),
+        _row("wanted", f"{fact.wanted}, {fact.when}"),
+        _error(fact.raised),
+        *_where(fact.raised.frames),
+    ]
 
 
 # --- an answer of the wrong kind -------------------------------------------------------------------------------
 
+
 def _wrong_structure(fact: WrongStructure, asked: Asked | None) -> list[str]:
-    return [*_headline(asked, "returned something else than the task names"),
-            _row("found", fact.found), _row("wanted", fact.wanted)]
+    return [
+        *_headline(asked, "returned something else than the task names"),
+        _row("found", fact.found),
+        _row("wanted", fact.wanted),
+    ]
 
 
 def _wrong_shape(fact: WrongShape, asked: Asked | None) -> list[str]:
-    return [*_headline(asked, f"returned {fact.name} of the wrong shape"),
-            _row("found", str(list(fact.observed))), _row("wanted", _shape(fact.expected, fact.axes))]
+    return [
+        *_headline(asked, f"returned {fact.name} of the wrong shape"),
+        _row("found", str(list(fact.observed))),
+        _row("wanted", _shape(fact.expected, fact.axes)),
+    ]
 
 
 def _shape(shape: Shape, axes: tuple[str, ...]) -> str:
@@ -186,30 +235,43 @@ def _shape(shape: Shape, axes: tuple[str, ...]) -> str:
 
 
 def _wrong_dtype(fact: WrongDtype, asked: Asked | None) -> list[str]:
-    return [*_headline(asked, f"returned {fact.name} of the wrong dtype"),
-            _row("found", fact.observed), _row("wanted", fact.expected)]
+    return [
+        *_headline(asked, f"returned {fact.name} of the wrong dtype"),
+        _row("found", fact.observed),
+        _row("wanted", fact.expected),
+    ]
 
 
 def _not_finite(fact: NotFinite, asked: Asked | None) -> list[str]:
     what = f"the gradient of {fact.name}" if fact.is_gradient else fact.name
-    return [*_headline(asked, f"gave NaN or infinity in {what}"),
-            _row("differs", f"{_share(fact.count, fact.total)} are not finite"),
-            _row("first", f"{_position(fact.index, fact.axes)}: observed {fact.value}")]
+    return [
+        *_headline(asked, f"gave NaN or infinity in {what}"),
+        _row("differs", f"{_share(fact.count, fact.total)} are not finite"),
+        _row("first", f"{_position(fact.index, fact.axes)}: observed {fact.value}"),
+    ]
 
 
 # --- wrong numbers ---------------------------------------------------------------------------------------------
+
 
 def _differs(fact: Differs, asked: Asked | None) -> list[str]:
     mismatch = fact.mismatch
     if fact.claim:
         headline = f"breaks a rule: {fact.claim}"
     else:
-        headline = f"has a wrong gradient for {fact.name}" if fact.is_gradient else f"returned wrong values in {fact.name}"
+        headline = (
+            f"has a wrong gradient for {fact.name}" if fact.is_gradient else f"returned wrong values in {fact.name}"
+        )
     worst = f"{_position(mismatch.index, fact.axes)}: " if mismatch.index else ""
-    return [*_headline(asked, headline),
-            _row("differs", f"{_share(mismatch.differing, mismatch.total)} of {fact.name}"),
-            _row("worst", f"{worst}observed {mismatch.observed:.6g}, expected {mismatch.expected:.6g}, "
-                          f"difference {mismatch.difference:.3g} (allowed {mismatch.allowed:.3g})")]
+    return [
+        *_headline(asked, headline),
+        _row("differs", f"{_share(mismatch.differing, mismatch.total)} of {fact.name}"),
+        _row(
+            "worst",
+            f"{worst}observed {mismatch.observed:.6g}, expected {mismatch.expected:.6g}, "
+            f"difference {mismatch.difference:.3g} (allowed {mismatch.allowed:.3g})",
+        ),
+    ]
 
 
 def _share(count: int, total: int) -> str:
@@ -223,22 +285,34 @@ def _position(index: Shape, axes: tuple[str, ...]) -> str:
 
 
 def _no_gradient(fact: NoGradient, asked: Asked | None) -> list[str]:
-    return [*_headline(asked, "returned values that no gradient can flow back from"),
-            _row("missing", f"the gradient of {_listed(fact.names)}"),
-            _row("hint", "look for .detach(), .item(), .data, torch.no_grad or a new tensor made from numbers")]
+    return [
+        *_headline(asked, "returned values that no gradient can flow back from"),
+        _row("missing", f"the gradient of {_listed(fact.names)}"),
+        _row("look for", ".detach(), .item(), .data, torch.no_grad or a new tensor made from numbers"),
+    ]
 
 
 def _input_changed(fact: InputChanged, asked: Asked | None) -> list[str]:
-    return [*_headline(asked, f"changed its caller's {_listed(fact.names)}"),
-            _row("wanted", "the arguments are left as they were; compute a new tensor instead (no +=, /=, *= or "
-                           "functions ending in _ on an argument)")]
+    return [
+        *_headline(asked, f"changed its caller's {_listed(fact.names)}"),
+        _row(
+            "wanted",
+            "the arguments are left as they were; compute a new tensor instead (no +=, /=, *= or "
+            "functions ending in _ on an argument)",
+        ),
+    ]
 
 
 def _unstable(fact: Unstable, asked: Asked | None) -> list[str]:
-    return [*_headline(asked, "gave two answers to two equal calls"),
-            _row("differs", f"{fact.name} by up to {fact.difference:.3g} between the first call and the second"),
-            _row("wanted", "the same answer every time: no dropout in eval mode, no layer made inside the call, "
-                           "no memory left uninitialised")]
+    return [
+        *_headline(asked, "gave two answers to two equal calls"),
+        _row("differs", f"{fact.name} by up to {fact.difference:.3g} between the first call and the second"),
+        _row(
+            "wanted",
+            "the same answer every time: no dropout in eval mode, no layer made inside the call, "
+            "no memory left uninitialised",
+        ),
+    ]
 
 
 def _prerequisite(fact: PrerequisiteFailed, asked: Asked | None) -> list[str]:
@@ -251,8 +325,17 @@ def _listed(names: Iterable[str]) -> str:
 
 
 _WORDS: dict[type, Callable[[Any, Asked | None], list[str]]] = {
-    NoFile: _no_file, BrokenNeighbour: _broken_neighbour, NoAnswer: _no_answer, NotRaised: _not_raised,
-    WrongStructure: _wrong_structure, WrongShape: _wrong_shape, WrongDtype: _wrong_dtype, NotFinite: _not_finite,
-    Differs: _differs, NoGradient: _no_gradient, InputChanged: _input_changed, Unstable: _unstable,
+    NoFile: _no_file,
+    BrokenNeighbour: _broken_neighbour,
+    NoAnswer: _no_answer,
+    NotRaised: _not_raised,
+    WrongStructure: _wrong_structure,
+    WrongShape: _wrong_shape,
+    WrongDtype: _wrong_dtype,
+    NotFinite: _not_finite,
+    Differs: _differs,
+    NoGradient: _no_gradient,
+    InputChanged: _input_changed,
+    Unstable: _unstable,
     PrerequisiteFailed: _prerequisite,
 }

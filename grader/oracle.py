@@ -5,6 +5,7 @@ All students of a run are asked the same questions, so each answer is computed o
 
 import importlib
 import importlib.util
+import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import torch
 
 from grader.assignment import Assignment
 from grader.call import Call
-from grader.given import Given
+from grader.given import Inputs
 from grader.worker.answer import Answerer
 from grader.worker.wire import Frame
 
@@ -23,7 +24,7 @@ from grader.worker.wire import Frame
 PACKAGE = "reference"
 
 
-class CourseError(Exception):
+class OracleError(Exception):
     """The course's reference cannot answer: a fault of the course, never of a student."""
 
 
@@ -42,18 +43,24 @@ class Expected:
 class Oracle:
     """Answers of a course's reference modules, remembered by question."""
 
-    def __init__(self, folder: Path, assignment: Assignment, seed: int) -> None:
-        """`folder`: the course's `reference/`; `seed`: of the run, from which upstream gradients are drawn."""
+    def __init__(self, folder: Path, assignment: Assignment, inputs: Inputs) -> None:
+        """`folder`: the course's `reference/`.
+
+        Raises:
+            OracleError: there is no package in the folder.
+        """
         self._assignment = assignment
-        self._seed = seed
-        self._modules = load_package(folder)
+        self._upstreams = inputs.scope("upstream")
+        self._modules: dict[str, ModuleType] = {}
         self._known: dict[tuple[str, str], Expected] = {}
+        self._shapes: dict[str, dict[str, tuple[int, ...]]] = {}
+        _load_package(folder)
 
     def expected(self, call: Call, source: str = "reference") -> Expected:
         """The answer of `source`, a key of the callable's entry in `assignment.toml` (`reference`, `library`).
 
         Raises:
-            CourseError: the reference raised, or returned something the assignment does not state.
+            OracleError: the reference raised, or returned something the assignment does not state.
         """
         key = (call.digest, source)
         if key not in self._known:
@@ -62,26 +69,37 @@ class Oracle:
 
     def parameter_shapes(self, part: str, name: str, arguments: Mapping[str, object]) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the parameters a module must have when built with these arguments."""
-        module, attribute = self._target(part, name, "reference")
-        built = getattr(self._find(module), attribute)(**arguments)
-        return {key: tuple(parameter.shape) for key, parameter in built.named_parameters()}
+        key = json.dumps([part, name, dict(arguments)], sort_keys=True)
+        if key not in self._shapes:
+            module, attribute = self._target(part, name, "reference")
+            built = getattr(self._find(module), attribute)(**arguments)
+            self._shapes[key] = {name: tuple(parameter.shape) for name, parameter in built.named_parameters()}
+        return self._shapes[key]
+
+    def answerer(self) -> Answerer:
+        """A fresh answerer over the reference modules."""
+        return Answerer(self._find, is_own=lambda file: False)
+
+    def request(self, call: Call, source: str = "reference") -> Frame:
+        """The call as a request to the reference."""
+        return call.request(*self._target(call.part, call.name, source))
 
     def _ask(self, call: Call, source: str) -> Expected:
-        answerer = Answerer(self._find, is_own=lambda file: False)
-        reply = answerer.call(call.decoded(*self._target(call.part, call.name, source)))
+        answerer = self.answerer()
+        reply = answerer.call(self.request(call, source))
         if reply.header["status"] != "returned":
-            raise CourseError(f"the {source} of {call.name} did not answer: {reply.header}")
+            raise OracleError(f"the {source} of {call.name} did not answer: {reply.header}")
         values = self._values(call, reply)
         if not call.is_with_gradients:
             return Expected(values=values, gradients={}, upstream=None)
         output = next(iter(values.values()))
         # Random, since the sum of the outputs hides whole classes of errors; equal for equal questions.
-        upstream = Given(self._seed, "upstream").normal(call.digest, *output.shape).to(output.dtype)
+        upstream = self._upstreams.normal(call.digest, *output.shape).to(output.dtype)
         gradients = answerer.gradient(Frame({}, {"upstream": upstream}))
         if gradients.header["status"] != "gradients":
-            raise CourseError(f"the {source} of {call.name} has no gradients: {gradients.header}")
+            raise OracleError(f"the {source} of {call.name} has no gradients: {gradients.header}")
         # An input that the answer does not depend on has the gradient zero.
-        zeros = {name: torch.zeros_like(self._leaf(call, name)) for name in gradients.header["missing"]}
+        zeros = {name: torch.zeros_like(call.payload.tensors[name]) for name in gradients.header["missing"]}
         return Expected(values=values, gradients=gradients.tensors | zeros, upstream=upstream)
 
     def _values(self, call: Call, reply: Frame) -> dict[str, torch.Tensor]:
@@ -89,38 +107,37 @@ class Oracle:
         nodes = tree["items"] if tree["kind"] == "sequence" else [tree]
         names = self._assignment.callable(call.part, call.name).returns
         if len(nodes) < len(names):
-            raise CourseError(f"the reference of {call.name} returned {len(nodes)} values, the assignment names {names}")
+            raise OracleError(
+                f"the reference of {call.name} returned {len(nodes)} values, the assignment names {names}"
+            )
         # A source may leave a value out (the library's fused attention gives no weights).
         return {name: reply.tensors[node["data"]] for name, node in zip(names, nodes, strict=False) if node.get("data")}
-
-    def _leaf(self, call: Call, name: str) -> torch.Tensor:
-        kind, _, key = name.partition(".")
-        if kind == "arg":
-            return call.tensors[key]
-        assert call.build is not None
-        return call.build.parameters[key]
 
     def _target(self, part: str, name: str, source: str) -> tuple[str, str]:
         target = self._assignment.callable(part, name).sources.get(source)
         if target is None:
-            raise CourseError(f"{self._assignment.where}: {part}.{name} has no {source!r}")
+            raise OracleError(f"{self._assignment.where}: {part}.{name} has no {source!r}")
         module, _, attribute = target.partition(":")
         return module, attribute
 
     def _find(self, module: str) -> ModuleType:
         if module not in self._modules:
-            self._modules[module] = importlib.import_module(f"{PACKAGE}.{module}")
+            try:
+                self._modules[module] = importlib.import_module(f"{PACKAGE}.{module}")
+            except ImportError as error:
+                raise OracleError(f"{self._assignment.where} names the reference module {module!r}: {error}") from None
         return self._modules[module]
 
 
-def load_package(folder: Path) -> dict[str, ModuleType]:
-    """Make a course's reference importable as `reference`, whatever else has that name; returns an empty module table."""
+def _load_package(folder: Path) -> None:
+    """Make a course's reference importable as `reference`, whatever else has that name."""
     for name in [name for name in sys.modules if name == PACKAGE or name.startswith(f"{PACKAGE}.")]:
         del sys.modules[name]
-    spec = importlib.util.spec_from_file_location(PACKAGE, folder / "__init__.py", submodule_search_locations=[str(folder)])
-    if spec is None or spec.loader is None or not (folder / "__init__.py").is_file():
-        raise CourseError(f"{folder}: no reference package (an __init__.py) is there")
+    init = folder / "__init__.py"
+    if not init.is_file():
+        raise OracleError(f"{folder} is no package: wanted {init.name} and the modules that assignments name")
+    spec = importlib.util.spec_from_file_location(PACKAGE, init, submodule_search_locations=[str(folder)])
+    assert spec is not None and spec.loader is not None
     package = importlib.util.module_from_spec(spec)
     sys.modules[PACKAGE] = package
     spec.loader.exec_module(package)
-    return {}

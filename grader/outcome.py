@@ -154,7 +154,8 @@ class Outcome:
 
 
 _REPLIES: TypeAdapter[Returned | Raised | MissingName | WrongParameters | Gradients | Loaded] = TypeAdapter(
-    Annotated[Returned | Raised | MissingName | WrongParameters | Gradients | Loaded, Field(discriminator="status")])
+    Annotated[Returned | Raised | MissingName | WrongParameters | Gradients | Loaded, Field(discriminator="status")]
+)
 
 
 def read_reply(frame: Frame) -> Returned | Raised | MissingName | WrongParameters | Gradients | Loaded:

@@ -7,7 +7,6 @@ does the same from the command line.
 import dataclasses
 from collections.abc import Generator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ import pytest
 from grader import spec
 from grader.checks import Student
 from grader.examination import Examination, Printed
-from grader.failure import CheckFailed, PrerequisiteFailed
+from grader.failure import BrokenNeighbour, CheckFailed, PrerequisiteFailed
 from grader.given import Given
 from grader.messages import message
 from grader.spec import CheckSpec
@@ -61,14 +60,17 @@ class CheckPlugin:
         """Visible checks first: nothing printed by a visible one can then come from a hidden one's inputs."""
         for item in items:
             item.stash[_SPEC] = self._spec_of(item)
-        items.sort(key=lambda item: not item.stash[_SPEC].is_visible)
+        order = [part.name for part in self._examination.assignment.parts]
+        items.sort(key=lambda item: (not item.stash[_SPEC].is_visible, order.index(item.stash[_SPEC].part)))
         self.specs = tuple(item.stash[_SPEC] for item in items)
 
     def _spec_of(self, item: pytest.Item) -> CheckSpec:
         marker = item.get_closest_marker("check")
         if marker is None or not isinstance(item, pytest.Function):
             raise pytest.UsageError(f"{item.nodeid}: a test of an assignment needs a check marker (see grader.checks)")
-        return spec.read_spec(self._examination.assignment, item.path, item.name, item.function.__doc__ or "", marker.kwargs)
+        return spec.read_spec(
+            self._examination.assignment, item.path, item.name, item.function.__doc__ or "", marker.kwargs
+        )
 
     # --- fixtures ---------------------------------------------------------------------------------------------
 
@@ -82,7 +84,7 @@ class CheckPlugin:
     def given(self, request: pytest.FixtureRequest) -> Given:
         """Seeded inputs."""
         check = request.node.stash[_SPEC]
-        return Given(self._examination.seed, f"{check.part}/{'visible' if check.is_visible else 'hidden'}")
+        return self._examination.inputs.scope(f"{check.part}/{'visible' if check.is_visible else 'hidden'}")
 
     # --- running ----------------------------------------------------------------------------------------------
 
@@ -98,7 +100,9 @@ class CheckPlugin:
         except CheckFailed as error:
             failed = error
         except AssertionError as error:
-            failed = CheckFailed(Verdict.WRONG_VALUE, PrerequisiteFailed(title=check.title), str(error).partition("\n")[0])
+            failed = CheckFailed(
+                Verdict.WRONG_VALUE, PrerequisiteFailed(title=check.title), str(error).partition("\n")[0]
+            )
         prerequisite = self._first_failed(check)
         if prerequisite and not (failed and failed.verdict.rank < Verdict.BLOCKED.rank):
             fact = PrerequisiteFailed(title=prerequisite.title)
@@ -112,16 +116,39 @@ class CheckPlugin:
         failed = [required for required in check.requires if self._verdicts.get(required) is not Verdict.PASSED]
         return next((other for other in self.specs if other.id in failed), None)
 
-    def _note(self, item: pytest.Item, check: CheckSpec, failed: CheckFailed | None, prerequisite: CheckSpec | None) -> None:
+    def _note(
+        self, item: pytest.Item, check: CheckSpec, failed: CheckFailed | None, prerequisite: CheckSpec | None
+    ) -> None:
         verdict = failed.verdict if failed else Verdict.PASSED
         self._verdicts[check.id] = verdict
         printed = self._examination.printed
         item.stash[_RESULT] = CheckResult(
-            id=check.id, verdict=verdict, message=str(failed) if failed else "",
-            blocked_by=prerequisite.id if prerequisite and verdict is Verdict.BLOCKED else None,
-            output=printed.text[:MOST_PRINTED], is_output_cut=printed.is_cut or len(printed.text) > MOST_PRINTED)
+            id=check.id,
+            verdict=verdict,
+            message=str(failed) if failed else "",
+            blocked_by=_blocker(failed, prerequisite) if failed and verdict is Verdict.BLOCKED else None,
+            output=printed.text[:MOST_PRINTED],
+            is_output_cut=printed.is_cut or len(printed.text) > MOST_PRINTED,
+        )
 
     # --- reporting --------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport | None:
+        """The report of a failed check: its message, and no traceback, which is slow to make and tells nothing."""
+        if call.when != "call" or call.excinfo is None or not isinstance(call.excinfo.value, CheckFailed):
+            return None
+        return pytest.TestReport(
+            nodeid=item.nodeid,
+            location=item.location,
+            keywords={},
+            outcome="failed",
+            longrepr=str(call.excinfo.value),
+            when=call.when,
+            duration=call.duration,
+            start=call.start,
+            stop=call.stop,
+        )
 
     def pytest_json_runtest_metadata(self, item: pytest.Item, call: pytest.CallInfo[None]) -> dict[str, Any]:
         """What goes into the JSON report of a test, once it has run."""
@@ -135,11 +162,8 @@ class CheckPlugin:
         self.report = json_report
 
 
-def checks_folder(config: pytest.Config) -> Path | None:
-    """The assignment's folder of the checks named on the command line."""
-    for argument in config.args:
-        path = Path(argument.partition("::")[0]).resolve()
-        for folder in (path, *path.parents):
-            if folder.name == "checks":
-                return folder.parent
-    return None
+def _blocker(failed: CheckFailed, prerequisite: CheckSpec | None) -> str | None:
+    """What to mend first: a file that this one imports, or a check."""
+    if isinstance(failed.fact, BrokenNeighbour):
+        return failed.fact.file
+    return prerequisite.id if prerequisite else None

@@ -1,7 +1,8 @@
 """The report of one run: what report.json holds, and how it is written and read.
 
-This is the one source of every other report. The stages before it fill the records; the renderers only read them. The
-JSON Schema beside this file is made from these records: `python -m grader.report > grader/report.schema.json`.
+This is the one source of every other report. The stages before it fill the records; the renderers only read
+them. The JSON Schema beside this file is made from these records: `python -m grader.report >
+grader/report.schema.json`.
 
 The records describe; they do not add up points, and they do not decide who may see what (see `student_view`).
 """
@@ -347,7 +348,7 @@ def to_json(record: Record) -> str:
 
 
 def json_chunks(header: RunHeader, submissions: Iterable[Submission]) -> Iterator[str]:
-    """Write a report piece by piece, holding one submission at a time; the pieces join to what `to_json` gives."""
+    """Write a report in pieces, holding one submission at a time; they join to what `to_json` gives."""
     fields = {name: getattr(header, name) for name in RunHeader.model_fields}
     yield to_json(RunHeader(**fields)).removesuffix("\n}\n") + ',\n  "submissions": ['
     end = "]\n}\n"
@@ -417,7 +418,7 @@ def _read(kind: type[AnyRecord], text: str | bytes, where: str) -> AnyRecord:
 
 
 def _explain(error: ValidationError, where: str) -> ReportError:
-    """Put into words the problem that explains the others: a wrong version, else a misspelt field, else the first."""
+    """Put into words the problem that explains the others: a wrong version, or a misspelt field."""
     problems = error.errors(include_url=False)
     problem = min(problems, key=lambda one: (one["loc"] != ("schema_version",), one["type"] != "extra_forbidden"))
     path = ".".join(str(step) for step in problem["loc"])

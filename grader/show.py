@@ -1,7 +1,8 @@
 """Make strings that a student chose safe to show: one function per place they are shown in.
 
-A folder name, a message or a printed line may hold markup, terminal commands, spreadsheet formulas, or characters that
-hide or reorder the text around them. Whoever shows such a string passes it through exactly one of these functions, last:
+A folder name, a message or a printed line may hold markup, terminal commands, spreadsheet formulas, or
+characters that hide or reorder the text around them. Whoever shows such a string passes it through exactly
+one of these functions, last:
 
     for_html        element content and quoted attributes of a template that has autoescape on
     for_terminal    a terminal or a log
@@ -15,10 +16,12 @@ Only the standard library is used, and nothing of grader.
 
 import re
 
-# Unicode categories Cc, Cf, Cs, Zl and Zp, and what Unicode calls default ignorable, except VARIATION SELECTOR-15 and -16,
-# which choose between a text and an emoji form. The test compares this with unicodedata, character by character.
+# Unicode categories Cc, Cf, Cs, Zl and Zp, and what Unicode calls default ignorable, except VARIATION
+# SELECTOR-15 and -16, which choose between a text and an emoji form. The test compares this with unicodedata,
+# character by character.
 _SHAPELESS_NOT_ASCII = (
-    "\u007f-\u009f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u007f-\u009f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2"
+    "\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
     "\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
@@ -27,16 +30,16 @@ _SHAPELESS_IN_JSON = re.compile(f"[{_SHAPELESS_NOT_ASCII}]")  # JSON itself esca
 _ACTIVE_IN_MARKDOWN = re.compile("[`|\t\n]")
 _LINE_BREAK_OR_TAB = re.compile("[\t\n]")
 
-# OWASP, "CSV Injection": cells that start so are formulas; spreadsheets read the full-width forms alike, and some of
-# them skip blanks in front.
+# OWASP, "CSV Injection": cells that start so are formulas; spreadsheets read the full-width forms alike, and
+# some of them skip blanks in front.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
 
 
 def for_html(text: str) -> str:
     """Show a text in a template. Tabs and newlines stay.
 
-    The markup in it is the business of the template's autoescape, which every template here has on; outside of one,
-    this is not enough.
+    The markup in it is the business of the template's autoescape, which every template here has on; outside
+    of one, this is not enough.
     """
     return _with_codes(text)
 
@@ -58,7 +61,8 @@ def for_csv_cell(text: str) -> str:
 def for_markdown(text: str) -> str:
     """Turn text into a code span that holds no backtick, no column mark and no line break.
 
-    Nothing inside a code span is markup: no HTML, link, image, mention, emoji code or formula, in any Markdown.
+    Nothing inside a code span is markup, in any Markdown: no HTML, link, image, mention, emoji code or
+    formula.
     """
     shown = _ACTIVE_IN_MARKDOWN.sub(_code, _with_codes(text))
     return f"`{shown}`" if shown else ""
@@ -90,4 +94,4 @@ def _code(match: re.Match[str]) -> str:
 
 def _json_escape(match: re.Match[str]) -> str:
     units = match[0].encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at:at + 2].hex()}" for at in range(0, len(units), 2))
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

@@ -41,7 +41,9 @@ def scope_of(file: Path) -> tuple[str, bool]:
     return name.removesuffix(_HIDDEN), not name.endswith(_HIDDEN)
 
 
-def read_spec(assignment: Assignment, file: Path, function: str, docstring: str, marker: Mapping[str, Any]) -> CheckSpec:
+def read_spec(
+    assignment: Assignment, file: Path, function: str, docstring: str, marker: Mapping[str, Any]
+) -> CheckSpec:
     """The spec of a test function that carries a `check` marker with these keywords.
 
     Raises:
@@ -51,9 +53,16 @@ def read_spec(assignment: Assignment, file: Path, function: str, docstring: str,
     assignment.callable(part, marker["callable"])
     name = function.removeprefix(_PREFIX)
     return CheckSpec(
-        id=f"{part}.{name}", part=part, callable=marker["callable"], title=marker["title"] or _title(name),
-        description=" ".join(docstring.split()), points=_points(file, function, marker["points"]),
-        requires=tuple(f"{part}.{required}" for required in marker["requires"]), hint=marker["hint"], is_visible=is_visible)
+        id=f"{part}.{name}",
+        part=part,
+        callable=marker["callable"],
+        title=marker["title"] or _title(name),
+        description=" ".join(docstring.split()),
+        points=_points(file, function, marker["points"]),
+        requires=tuple(f"{part}.{required}" for required in marker["requires"]),
+        hint=marker["hint"],
+        is_visible=is_visible,
+    )
 
 
 def validate(assignment: Assignment, specs: Iterable[CheckSpec]) -> None:
@@ -66,17 +75,21 @@ def validate(assignment: Assignment, specs: Iterable[CheckSpec]) -> None:
     seen: dict[str, CheckSpec] = {}
     for spec in specs:
         if spec.id in seen:
-            raise AssignmentError(f"{assignment.checks}: two checks are called {spec.id}; names must differ within a part")
+            raise AssignmentError(
+                f"{assignment.checks}: two checks are called {spec.id}; names must differ within a part"
+            )
         for required in spec.requires:
             if required not in seen or seen[required].callable != spec.callable:
-                raise AssignmentError(f"{assignment.checks}: {spec.id} requires {required}, which is no earlier check of "
-                                      f"{spec.callable}")
+                raise AssignmentError(
+                    f"{assignment.checks}: {spec.id} requires {required}, which is no earlier check of {spec.callable}"
+                )
         seen[spec.id] = spec
     for part in assignment.parts:
         points = sum((spec.points for spec in seen.values() if spec.part == part.name), Decimal(0))
         if points != part.points:
-            raise AssignmentError(f"{assignment.where}, parts.{part.name}.points: the checks add up to {points}, "
-                                  f"wanted {part.points}")
+            raise AssignmentError(
+                f"{assignment.where}, parts.{part.name}.points: the checks add up to {points}, wanted {part.points}"
+            )
 
 
 def _title(name: str) -> str:
@@ -90,5 +103,7 @@ def _points(file: Path, function: str, text: str) -> Decimal:
     except InvalidOperation:
         points = Decimal(-1)
     if points <= 0 or points != points.quantize(Decimal("0.01")):
-        raise AssignmentError(f"{file}, {function}: points must be a positive number with at most two decimals; got {text!r}")
+        raise AssignmentError(
+            f"{file}, {function}: points must be a positive number with at most two decimals; got {text!r}"
+        )
     return points

@@ -1,12 +1,12 @@
 """What a student may see of a report: the one gate between the staff's side and everything sent to students.
 
-Pages, comments and exports for students are made from a `StudentView` and never from a `Submission`. A view is built up
-from what may be shown; nothing is copied and then struck out, so a new field of the report stays private until it is
-named here. What is never in one:
+Pages, comments and exports for students are made from a `StudentView` and never from a `Submission`. A view
+is built up from what may be shown; nothing is copied and then struck out, so a new field of the report stays
+private until it is named here. What is never in one:
 
 - flags, and anything of another student;
-- of a hidden check, more than title, verdict and points: its id, which may tell what it asks, becomes `hidden-1`, and
-  nothing that was said or printed while it ran is kept;
+- of a hidden check, more than title, verdict and points: its id, which may tell what it asks, becomes
+  `hidden-1`, and nothing that was said or printed while it ran is kept;
 - how the grader failed, where it did: such a text may quote the grader's own files and values.
 """
 
@@ -33,7 +33,7 @@ class StudentPart:
     file: str
     score: Decimal | None
     max_score: Decimal
-    #: Points by the checks alone; differs from `score` where one mistake was charged once instead of per check.
+    #: Points by the checks alone; differs from `score` where a mistake was charged once instead of per check.
     score_checks: Decimal | None
 
 
@@ -170,7 +170,7 @@ def _check(check: Check, ids: Mapping[str, str], level: FeedbackLevel) -> Studen
 
 
 def _public_blocker(check: Check, ids: Mapping[str, str]) -> str | None:
-    """Name what blocks a visible check; a name that is neither a check of this view nor a file is not passed on."""
+    """Name what blocks a visible check, unless the name is neither a check of this view nor a file."""
     name = check.blocked_by
     if name is None or not check.visible:
         return None

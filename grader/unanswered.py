@@ -7,7 +7,17 @@ from grader.call import Argument, Call
 from grader.examination import Examination
 from grader.failure import Asked, BrokenNeighbour, CheckFailed, Fact, NoAnswer
 from grader.messages import message
-from grader.outcome import Died, Failed, Garbled, Gradients, MissingName, NotAsked, Raised, TimedOut, WrongParameters
+from grader.outcome import (
+    Died,
+    Failed,
+    Garbled,
+    Gradients,
+    MissingName,
+    NotAsked,
+    Raised,
+    TimedOut,
+    WrongParameters,
+)
 from grader.verdict import Verdict
 
 
@@ -16,14 +26,20 @@ def fail(verdict: Verdict, fact: Fact, asked: Asked | None = None) -> NoReturn:
     raise CheckFailed(verdict, fact, message(fact, asked))
 
 
-def fail_unanswered(examination: Examination, call: Call, failed: Failed | Gradients, about: Asked, *,
-                    is_backward: bool = False) -> NoReturn:
+def fail_unanswered(
+    examination: Examination,
+    call: Call,
+    failed: Failed | Gradients,
+    about: Asked,
+    *,
+    is_backward: bool = False,
+) -> NoReturn:
     """End the check with the verdict for a call that gave no value."""
     assert not isinstance(failed, Gradients)
     neighbour = _broken_neighbour(examination, call, failed)
     if neighbour:
         fail(Verdict.BLOCKED, neighbour, about)
-    parameters = call.build and {name: tuple(value.shape) for name, value in call.build.parameters.items()}
+    parameters = {name: tuple(value.shape) for name, value in call.payload.parameters.items()}
     fail(_verdict_of(failed), NoAnswer(failed=failed, is_backward=is_backward, parameters=parameters), about)
 
 
@@ -33,8 +49,8 @@ def asked(examination: Examination, call: Call) -> Asked:
     names += [f"{name}={_argument_text(argument)}" for name, argument in call.keywords.items()]
     made = f"({', '.join(f'{name}={value}' for name, value in call.build.arguments.items())})" if call.build else ""
     text = f"{call.name}{made}" + (f"({', '.join(names)})" if names or not call.build else "")
-    shapes = [f"{name} {list(tensor.shape)}" for name, tensor in call.tensors.items()]
-    inputs = "  ".join([*shapes, call.dtype, f"seed {examination.seed}"]) if shapes else ""
+    shapes = [f"{name} {list(tensor.shape)}" for name, tensor in call.payload.arguments.items()]
+    inputs = "  ".join([*shapes, call.dtype, f"seed {examination.inputs.seed}"]) if shapes else ""
     return Asked(text=text, inputs=inputs, file=examination.assignment.part(call.part).file, callable=call.name)
 
 
@@ -46,8 +62,13 @@ def _verdict_of(failed: Failed) -> Verdict:
     if isinstance(failed, Raised):
         return _verdict_of_raised(failed)
     kinds: dict[type, Verdict] = {
-        MissingName: Verdict.MISSING_NAME, WrongParameters: Verdict.WRONG_PARAMETERS, TimedOut: Verdict.TIMEOUT,
-        Died: Verdict.CRASHED, Garbled: Verdict.CRASHED, NotAsked: Verdict.BLOCKED}
+        MissingName: Verdict.MISSING_NAME,
+        WrongParameters: Verdict.WRONG_PARAMETERS,
+        TimedOut: Verdict.TIMEOUT,
+        Died: Verdict.CRASHED,
+        Garbled: Verdict.CRASHED,
+        NotAsked: Verdict.BLOCKED,
+    }
     return kinds[type(failed)]
 
 
@@ -80,6 +101,10 @@ def _broken_import(failed: Raised, own: str, others: list[str], there: Mapping[s
     if first != own and first in there:
         return BrokenNeighbour(file=first, is_missing=False, raised=failed)
     for file in others:
-        if file not in there and failed.type == "ModuleNotFoundError" and f"'{file.removesuffix('.py')}'" in failed.message:
+        if (
+            file not in there
+            and failed.type == "ModuleNotFoundError"
+            and f"'{file.removesuffix('.py')}'" in failed.message
+        ):
             return BrokenNeighbour(file=file, is_missing=True, raised=failed)
     return None

@@ -1,6 +1,6 @@
 """What a check can conclude, from the grader's own fault down to a pass.
 
-Every stage speaks of verdicts and none of them needs more than this list, so the module imports nothing of grader.
+Every stage speaks of verdicts, and none needs more than this list: the module imports nothing of grader.
 """
 
 import enum
@@ -44,7 +44,7 @@ class Verdict(enum.StrEnum):
     UNSTABLE = "unstable", "different on a second call", "✗"
     PASSED = "passed", "passed", "✓"
 
-    def __new__(cls, value: str, label: str, marker: str) -> Self:
+    def __new__(cls, value: str, label: str = "", marker: str = "") -> Self:
         member = str.__new__(cls, value)
         member._value_ = value
         member.rank = len(cls.__members__)

@@ -29,10 +29,10 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor) -> t
     Source: Vaswani et al. 2017, section 3.2.1, equation 1.
     """
     dim = query.shape[-1]
-    scores = query @ key.transpose(-2, -1)            # [batch, query, key]
-    scores = scores / math.sqrt(dim)                  # keeps the spread of the scores near 1 for any dim
-    weights = torch.softmax(scores, dim=-1)           # over the keys; subtracts each row's maximum first
-    output = weights @ value                          # [batch, query, value_dim]
+    scores = query @ key.transpose(-2, -1)  # [batch, query, key]
+    scores = scores / math.sqrt(dim)  # keeps the spread of the scores near 1 for any dim
+    weights = torch.softmax(scores, dim=-1)  # over the keys; subtracts each row's maximum first
+    output = weights @ value  # [batch, query, value_dim]
     return output, weights
 
 
@@ -56,11 +56,11 @@ def attention_with_loops(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     key_length, value_dim = value.shape
     output = query.new_zeros(query_length, value_dim)
     for i in range(query_length):
-        scores = query.new_zeros(key_length)          # anew for each query: autograd needs the old ones
+        scores = query.new_zeros(key_length)  # anew for each query: autograd needs the old ones
         for j in range(key_length):
             score = (query[i] * key[j]).sum()
             scores[j] = score / math.sqrt(dim)
-        weights = torch.softmax(scores, dim=0)        # [key]
+        weights = torch.softmax(scores, dim=0)  # [key]
         output[i] = weights @ value
     return output
 

@@ -88,7 +88,7 @@ class MultiHeadAttention(nn.Module):
             query that may attend to nothing gives NaN instead of an error.
         """
         options = {
-            "key_padding_mask": key_padding_mask,                 # True = ignored, there as here
+            "key_padding_mask": key_padding_mask,  # True = ignored, there as here
             "attn_mask": _later_keys(query.shape[1], key.shape[1]) if is_causal else None,
             "need_weights": True,
             "average_attn_weights": False,

@@ -35,11 +35,11 @@ def attention_mask(
     key_position = torch.arange(key_length)
     if is_causal:
         query_position = torch.arange(query_length)[:, None]
-        is_visible = key_position <= query_position               # [query, key]
+        is_visible = key_position <= query_position  # [query, key]
         mask = mask & is_visible
     if key_lengths is not None:
-        is_real = key_position < key_lengths[:, None]             # [batch, key]
-        mask = mask & is_real[:, None, :]                         # the same keys for every query of a sample
+        is_real = key_position < key_lengths[:, None]  # [batch, key]
+        mask = mask & is_real[:, None, :]  # the same keys for every query of a sample
     return mask
 
 
@@ -70,7 +70,7 @@ def masked_attention(
     Source: Vaswani et al. 2017, section 3.2.1, equation 1, and section 3.2.3 for the mask.
     """
     dim = query.shape[-1]
-    scores = query @ key.transpose(-2, -1)                        # [batch, query, key]
+    scores = query @ key.transpose(-2, -1)  # [batch, query, key]
     scores = scores / math.sqrt(dim)
     if mask is not None:
         if mask.dtype == torch.bool:
@@ -81,6 +81,6 @@ def masked_attention(
             scores = scores + mask
         if not is_allowed.any(dim=-1).all():
             raise ValueError("a query may attend to nothing: its row of the mask forbids every key")
-    weights = torch.softmax(scores, dim=-1)                       # exp(-inf) is exactly 0
-    output = weights @ value                                      # [batch, query, value_dim]
+    weights = torch.softmax(scores, dim=-1)  # exp(-inf) is exactly 0
+    output = weights @ value  # [batch, query, value_dim]
     return output, weights

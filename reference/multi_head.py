@@ -63,8 +63,8 @@ class MultiHeadAttention(nn.Module):
         mask = attention_mask(query.shape[1], key.shape[1], is_causal=is_causal)
         if key_padding_mask is not None:
             is_real = ~key_padding_mask
-            mask = mask & is_real[:, None, :]                     # [batch, query, key]
-        mask = mask[:, None]                                      # [batch, 1, query, key]: all heads alike
+            mask = mask & is_real[:, None, :]  # [batch, query, key]
+        mask = mask[:, None]  # [batch, 1, query, key]: all heads alike
 
         projected_query = self.q_proj(query)
         projected_key = self.k_proj(key)

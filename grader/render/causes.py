@@ -12,7 +12,7 @@ from grader.verdict import Verdict
 
 
 class Finding(Protocol):
-    """What grouping and showing need of a check: `report.Check` and `student_view.StudentCheck` both have it."""
+    """What grouping and showing need of a check; `report.Check` and `student_view.StudentCheck` have it."""
 
     @property
     def id(self) -> str: ...
@@ -57,7 +57,7 @@ class Cause:
     """One thing to fix: the checks that say so in the same words, and those that wait for it."""
 
     verdict: Verdict
-    #: What it is about: the file or the function when the verdict is on one, else the title of the first check.
+    #: The file or the function when the verdict is on one, else the title of the first check.
     heading: str
     #: Whether nothing may be told about it but the titles: hidden checks, shown to a student.
     is_silent: bool
@@ -105,7 +105,7 @@ def find_causes(checks: Iterable[Finding], files: Mapping[str, str]) -> list[Cau
 
 
 def _urgency(cause: Cause) -> tuple[bool, bool, int]:
-    """Order as verdicts are ordered, but put last what tells nothing, and what is blocked: its cause is elsewhere."""
+    """Order by verdict, but put last what tells nothing, and what is blocked: its cause is elsewhere."""
     return cause.is_silent, cause.verdict is Verdict.BLOCKED, cause.verdict.rank
 
 
@@ -128,7 +128,7 @@ def _key(check: Finding, groups: _Groups) -> _Key:
 
 
 def _roots(groups: _Groups, files: Mapping[str, str]) -> dict[str, _Key]:
-    """Map what a check can be blocked by, an id or a file, to the group that fails there, the most urgent one."""
+    """Map what a check can be blocked by, an id or a file, to the most urgent group that fails there."""
     roots: dict[str, _Key] = {}
     for key in sorted(groups, key=lambda key: groups[key][0].verdict.rank):
         for check in groups[key]:

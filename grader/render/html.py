@@ -1,9 +1,11 @@
 """The pages: an index and a page per submission for staff, and a page per submission for its student.
 
-Each page is one file that needs nothing else: no script, nothing remote, and a content security policy that would stop
-both. Every value a template prints goes through `show.for_html` and autoescape, without being asked to.
+Each page is one file that needs nothing else: no script, nothing remote, and a content security policy that
+would stop both. Every value a template prints goes through `show.for_html` and autoescape, without being
+asked to.
 
-A student's page is made from a `StudentView` and from nothing else, so it cannot show what the view does not hold.
+A student's page is made from a `StudentView` and from nothing else, so it cannot show what the view does not
+hold.
 """
 
 import functools
@@ -120,7 +122,7 @@ def _environment() -> Environment:
 
 
 def _print(value: object) -> str:
-    """Prepare what a template prints for autoescape; markup of our own, from macros and filters, stays as it is."""
+    """Prepare what a template prints for autoescape; markup from our own macros and filters stays."""
     if isinstance(value, Markup):
         return value
     return for_html(value if type(value) is str else str(value))
@@ -143,7 +145,7 @@ def _points(points: Decimal | None) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _percent(points: Decimal | int | None, of: Decimal | int) -> str:
+def _percent(points: Decimal | None, of: Decimal) -> str:
     return f"{100 * points / of:.1f}" if points and of else "0"
 
 

@@ -11,7 +11,8 @@ from grader.show import for_markdown
 MOST_ROWS = 100
 MOST_CHECKS = 10
 
-_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+# What begins markup inside a line: HTML, emphasis, code, links, cells, formulas, mentions, references, emoji.
+_ACTIVE = re.compile(r"([\\`*_~<>&\[\]!|$@#:])")
 
 
 def summary_markdown(overview: Overview) -> str:
@@ -31,15 +32,17 @@ def _isolation(overview: Overview) -> Iterator[str]:
     grader = overview.header.grader
     if grader.isolation is not Isolation.STRONG:
         yield (
-            f"> **Isolation: {grader.isolation}.** Student code was not kept fully apart from the grader and its machine, "
-            f"so a hostile submission could have changed a score. {_course_text(grader.isolation_detail)}".rstrip()
+            f"> **Isolation: {grader.isolation}.** Student code was not kept fully apart from the grader and "
+            "this machine, so a hostile submission could have changed a score. "
+            f"{_course_text(grader.isolation_detail)}".rstrip()
         )
 
 
 def _figures(overview: Overview) -> str:
     counts = [f"{overview.count(status)} {status.replace('_', ' ')}" for status in Status if overview.count(status)]
     max_score = _points(overview.header.assignment.max_score)
-    figures = f"**{len(overview.rows)} submissions**" + (f": {', '.join(counts)}" if counts else "") + "."
+    total = len(overview.rows)
+    figures = f"**{total} submission{'' if total == 1 else 's'}**" + (f": {', '.join(counts)}" if counts else "") + "."
     if overview.mean is None:
         return figures
     return f"{figures} Mean **{_points(overview.mean)}**, median {_points(overview.median)} of {max_score}."
@@ -76,8 +79,9 @@ def _check_cells(check: CheckTally) -> list[str]:
 def _facts(overview: Overview) -> str:
     header = overview.header
     return (
-        f"Grader {_course_text(header.grader.version)}, torch {_course_text(header.grader.torch)}, seed {header.seed}, "
-        f"isolation {header.grader.isolation}, assignment digest {for_markdown(header.assignment.digest)}."
+        f"Grader {_course_text(header.grader.version)}, torch {_course_text(header.grader.torch)}, "
+        f"seed {header.seed}, isolation {header.grader.isolation}, "
+        f"assignment digest {for_markdown(header.assignment.digest)}."
     )
 
 
@@ -90,5 +94,5 @@ def _points(points: Decimal | None) -> str:
 
 
 def _course_text(text: str) -> str:
-    """Show a text of the course as it stands. Students' texts go through `for_markdown`, which trusts less."""
-    return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
+    """Show a text of the course as it stands; students' texts go through `for_markdown` instead."""
+    return _ACTIVE.sub(r"\\\1", " ".join(text.split()))

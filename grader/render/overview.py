@@ -1,7 +1,7 @@
 """What the reports on a whole class need of each submission, gathered in one pass.
 
-`summarise` takes the submissions one at a time and keeps a row of each, some hundred bytes, so a class of thousands
-need not be in memory at once. The index page, the table and the summary are made from the result.
+`summarise` takes the submissions one at a time and keeps a row of each, some hundred bytes, so a class of
+thousands need not be in memory at once. The index page, the table and the summary are made from the result.
 """
 
 import statistics

@@ -14,8 +14,9 @@ _NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]+")
 def page_name(submission_id: str) -> str:
     """Name the file of a submission's page: ada.html for ada, Ada-Lovelace~5f1c….html for "Ada Lovelace".
 
-    The same id always gets the same name. Different ids never share one, not even where upper and lower case are the
-    same: an id that is not plain lower case gets part of its SHA-256, after a character that plain ids do not have.
+    The same id always gets the same name. Different ids never share one, not even where upper and lower case
+    are the same: an id that is not plain lower case gets part of its SHA-256, after a character that plain
+    ids do not have.
     """
     if _ORDINARY.fullmatch(submission_id) and not _RESERVED.fullmatch(submission_id):
         return f"{submission_id}.html"

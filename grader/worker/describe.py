@@ -16,8 +16,18 @@ MOST_BYTES = 8 * 1024 * 1024
 #: Characters of a plain value's text.
 MOST_TEXT = 200
 
-_SENDABLE = {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool,
-             torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8}
+_SENDABLE = {
+    torch.float64,
+    torch.float32,
+    torch.float16,
+    torch.bfloat16,
+    torch.bool,
+    torch.int64,
+    torch.int32,
+    torch.int16,
+    torch.int8,
+    torch.uint8,
+}
 _PLAIN_TYPES = (torch.Tensor, torch.nn.Parameter)
 _LITERALS = (type(None), bool, int, float, str, bytes)
 
@@ -97,12 +107,20 @@ def exception(error: BaseException, frames: list[dict[str, Any]], stage: str) ->
         message = str(error)
     except BaseException as problem:  # an exception of the student's own may fail to print itself
         message = f"(its text cannot be made: {type(problem).__name__})"
-    return {"status": "raised", "stage": stage, "type": type(error).__name__[:MOST_TEXT],
-            "bases": [base.__name__[:MOST_TEXT] for base in type(error).__mro__[:MOST_ITEMS]],
-            "message": message[:4000], "frames": frames}
+    return {
+        "status": "raised",
+        "stage": stage,
+        "type": type(error).__name__[:MOST_TEXT],
+        "bases": [base.__name__[:MOST_TEXT] for base in type(error).__mro__[:MOST_ITEMS]],
+        "message": message[:4000],
+        "frames": frames,
+    }
 
 
 def changed(before: Mapping[str, torch.Tensor], after: Mapping[str, torch.Tensor]) -> list[str]:
     """Names of the arguments that are not what was handed over."""
-    return [name for name, tensor in before.items()
-            if after[name].shape != tensor.shape or not torch.equal(after[name], tensor)]
+    return [
+        name
+        for name, tensor in before.items()
+        if after[name].shape != tensor.shape or not torch.equal(after[name], tensor)
+    ]

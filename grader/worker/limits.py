@@ -1,4 +1,4 @@
-"""Resource limits of a worker, and the signal that ends it with its parent. Called after the fork, before student code."""
+"""Resource limits of a worker, and the signal that ends it with its parent. Set before student code runs."""
 
 import ctypes
 import os

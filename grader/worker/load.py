@@ -37,8 +37,9 @@ class Submission(MetaPathFinder, Loader):
         """The module, imported when first asked for. Raises whatever importing it raises."""
         return importlib.import_module(name)
 
-    def find_spec(self, fullname: str, path: Sequence[str] | None = None,
-                  target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         if fullname not in self._sources or self._is_taken(fullname):
             return None
         return importlib.util.spec_from_loader(fullname, self, origin=file_of(fullname))

@@ -34,7 +34,7 @@ class _Printed(io.TextIOBase):
         return self._descriptor
 
     def write(self, text: str) -> int:
-        data = text[:self._room].encode(errors="replace")[:self._room]
+        data = text[: self._room].encode(errors="replace")[: self._room]
         written = self._write(data) if data else 0
         self._room -= written
         self.dropped += max(len(text) - written, 0)
@@ -68,7 +68,7 @@ def _replace_streams(printed: int, out: _Printed) -> None:
     os.close(nowhere)
     os.dup2(printed, 1)
     os.dup2(printed, 2)
-    sys.stdin = open(0, closefd=False)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - stays open as long as the process
     sys.stdout = sys.stderr = out
 
 

@@ -63,8 +63,9 @@ def lengths(prefix: bytes, caps: Caps = CAPS) -> tuple[int, int]:
     """
     header_length, blob_length = PREFIX.unpack(prefix)
     if header_length > caps.header or blob_length > caps.blob:
-        raise ProtocolError(f"a frame of {header_length} + {blob_length} bytes was announced; "
-                            f"{caps.header} + {caps.blob} are allowed")
+        raise ProtocolError(
+            f"a frame of {header_length} + {blob_length} bytes was announced; {caps.header} + {caps.blob} are allowed"
+        )
     return header_length, blob_length
 
 

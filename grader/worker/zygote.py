@@ -5,6 +5,7 @@ each worker ended. It never runs student code, never runs backward, and keeps on
 thread that forks (torch's OpenMP pool would be lost, and the child's first parallel operation would hang).
 """
 
+import contextlib
 import gc
 import importlib
 import json
@@ -23,7 +24,13 @@ from . import limits, serve
 
 #: Modules torch loads lazily on the first use of something homework uses, such as `torch.autograd.grad`; loaded
 #: once here instead of once in every worker.
-WARM_MODULES = ("torch.fx.experimental.symbolic_shapes", "torch.nn.functional", "torch.func", "numpy", "safetensors.torch")
+WARM_MODULES = (
+    "torch.fx.experimental.symbolic_shapes",
+    "torch.nn.functional",
+    "torch.func",
+    "numpy",
+    "safetensors.torch",
+)
 
 
 def warm() -> None:
@@ -92,15 +99,20 @@ class Zygote:
             pid, status, usage = os.wait4(-1, os.WNOHANG)
             if pid == 0:
                 return
-            self._tell(self._owners.pop(pid), {
-                "ended": pid, "status": os.waitstatus_to_exitcode(status),
-                "cpu_s": usage.ru_utime + usage.ru_stime, "memory_kib": usage.ru_maxrss}, [])
+            self._tell(
+                self._owners.pop(pid),
+                {
+                    "ended": pid,
+                    "status": os.waitstatus_to_exitcode(status),
+                    "cpu_s": usage.ru_utime + usage.ru_stime,
+                    "memory_kib": usage.ru_maxrss,
+                },
+                [],
+            )
 
     def _tell(self, control: socket.socket, message: dict[str, Any], descriptors: list[int]) -> None:
-        try:
+        with contextlib.suppress(OSError):  # that examiner has gone; its workers end with their connections
             socket.send_fds(control, [json.dumps(message).encode()], descriptors)
-        except OSError:  # that examiner has gone; its workers end with their connections
-            pass
         for descriptor in descriptors:
             os.close(descriptor)
 
@@ -110,7 +122,7 @@ def _wake_on_child_exit() -> socket.socket:
     reading, writing = socket.socketpair()
     writing.setblocking(False)
     signal.set_wakeup_fd(writing.detach(), warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
     return reading
 
 

@@ -12,17 +12,26 @@ attention = Checks("masked_attention")
 
 def inputs(given, batch=2, queries=3, keys=5, dim=7, value_dim=4):
     """query [batch, queries, dim], key [batch, keys, dim], value [batch, keys, value_dim]."""
-    return (given.normal("query", batch, queries, dim), given.normal("key", batch, keys, dim),
-            given.normal("value", batch, keys, value_dim))
+    return (
+        given.normal("query", batch, queries, dim),
+        given.normal("key", batch, keys, dim),
+        given.normal("value", batch, keys, value_dim),
+    )
 
 
 def ragged_mask():
     """[2, 3, 5]: no two rows alike, none empty, one full; the samples differ."""
-    return torch.tensor([[[1, 0, 1, 1, 0], [0, 1, 0, 0, 0], [1, 1, 1, 1, 1]],
-                         [[0, 0, 1, 0, 1], [1, 0, 0, 1, 1], [0, 1, 1, 0, 0]]], dtype=torch.bool)
+    return torch.tensor(
+        [
+            [[1, 0, 1, 1, 0], [0, 1, 0, 0, 0], [1, 1, 1, 1, 1]],
+            [[0, 0, 1, 0, 1], [1, 0, 0, 1, 1], [0, 1, 1, 0, 0]],
+        ],
+        dtype=torch.bool,
+    )
 
 
 # --- attention_mask ---------------------------------------------------------------------------------------------
+
 
 @mask_maker.check(points=1, hint="a Boolean tensor, where True means: may attend")
 def test_mask_is_boolean(student):
@@ -59,6 +68,7 @@ def test_padding_mask_hides_keys_beyond_each_length(student):
 
 # --- masked_attention -------------------------------------------------------------------------------------------
 
+
 @attention.check(points=1.5, hint="without a mask this is the function of single_head.py")
 def test_output_without_a_mask(student, given):
     """No mask: ordinary attention."""
@@ -73,8 +83,13 @@ def test_worked_example_with_a_causal_mask(student):
     zeros = torch.zeros(1, 3, 1, dtype=torch.float64)
     value = torch.tensor([[[2.0], [4.0], [8.0]]], dtype=torch.float64)
     answer = student(zeros, zeros.clone(), value, torch.ones(1, 3, 3, dtype=torch.bool).tril())
-    answer.holds("the outputs are 2, 3 and 14/3", answer.value("output").flatten(),
-                 torch.tensor([2, 3, 14 / 3], dtype=torch.float64), of="output", axes=("query",))
+    answer.holds(
+        "the outputs are 2, 3 and 14/3",
+        answer.value("output").flatten(),
+        torch.tensor([2, 3, 14 / 3], dtype=torch.float64),
+        of="output",
+        axes=("query",),
+    )
 
 
 @attention.check(points=2, hint="True means: may attend. Where in the computation must a forbidden key disappear?")
@@ -89,7 +104,13 @@ def test_forbidden_weights_are_exactly_zero(student, given):
     answer = student(*inputs(given), ragged_mask(), gradients=True)
     answer.matches("weights")
     forbidden = answer.value("weights")[~ragged_mask()]
-    answer.holds("a forbidden weight is exactly 0", forbidden, torch.zeros_like(forbidden), of="forbidden weights", exactly=True)
+    answer.holds(
+        "a forbidden weight is exactly 0",
+        forbidden,
+        torch.zeros_like(forbidden),
+        of="forbidden weights",
+        exactly=True,
+    )
 
 
 @attention.check(points=2, hint="a floating mask is neither Boolean nor a factor")
@@ -115,12 +136,18 @@ def test_masks_are_broadcast(student, given):
 def test_very_low_scores_are_still_above_forbidden_ones(student, given):
     """Allowed scores lie between -1e5 and -2e4, and forbidden keys stay out all the same."""
     direction = torch.tensor([-1.0, 0, 0, 0, 0], dtype=torch.float64)
-    levels = torch.tensor([2.2e4, 3.1e4, 4.5e4, 6.8e4, 9.7e4], dtype=torch.float64)[given.permutation("order of keys", 5)]
+    levels = torch.tensor([2.2e4, 3.1e4, 4.5e4, 6.8e4, 9.7e4], dtype=torch.float64)[
+        given.permutation("order of keys", 5)
+    ]
     key = (levels[:, None] * torch.tensor([math.sqrt(5), 0, 0, 0, 0], dtype=torch.float64)).repeat(2, 1, 1)
     student(direction.repeat(2, 3, 1), key, given.normal("value", 2, 5, 4), ragged_mask()).matches()
 
 
-@attention.check(points=1, requires="output_with_a_boolean_mask", hint="gradients must reach all three inputs through the mask")
+@attention.check(
+    points=1,
+    requires="output_with_a_boolean_mask",
+    hint="gradients must reach all three inputs through the mask",
+)
 def test_gradients_with_a_boolean_mask(student, given):
     """The gradients that flow back to the three inputs are right."""
     student(*inputs(given), ragged_mask(), gradients=True).gradients_match("query", "key", "value")
@@ -150,7 +177,11 @@ def test_output_has_the_dtype_of_the_inputs(student, given):
     student(query.float(), key.float(), value.float(), ragged_mask(), dtype="float32").has_dtype(torch.float32)
 
 
-@attention.check(points=0.5, requires="output_with_a_boolean_mask", hint="look for &=, += and functions ending in _ on an argument")
+@attention.check(
+    points=0.5,
+    requires="output_with_a_boolean_mask",
+    hint="look for &=, += and functions ending in _ on an argument",
+)
 def test_inputs_and_masks_are_left_unchanged(student, given):
     """The caller's tensors and masks are the same after the call."""
     student(*inputs(given), ragged_mask(), gradients=True).leaves_inputs_unchanged()

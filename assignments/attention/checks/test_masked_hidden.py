@@ -25,20 +25,33 @@ def causal(queries, keys):
 @attention.check(points=1, hint="what must not change for a query when something after it does?")
 def test_later_keys_do_not_change_earlier_outputs(student, given):
     """Under a causal mask, the last key and value are replaced: only the last output may change."""
-    query, key, value = given.normal("query", 2, 4, 5), given.normal("key", 2, 4, 5), given.normal("value", 2, 4, 3)
+    query, key, value = (
+        given.normal("query", 2, 4, 5),
+        given.normal("key", 2, 4, 5),
+        given.normal("value", 2, 4, 3),
+    )
     before = student(query, key, value, causal(4, 4))
     before.matches("output")
     key, value = key.clone(), value.clone()
     key[:, -1], value[:, -1] = given.normal("other key", 2, 5), given.normal("other value", 2, 3)
     after = student(query, key, value, causal(4, 4))
-    after.holds("a later key changes no earlier output", after.value("output")[:, :-1], before.value("output")[:, :-1],
-                of="earlier outputs", axes=("batch", "query", "value dim"))
+    after.holds(
+        "a later key changes no earlier output",
+        after.value("output")[:, :-1],
+        before.value("output")[:, :-1],
+        of="earlier outputs",
+        axes=("batch", "query", "value dim"),
+    )
 
 
 @attention.check(points=2, hint="if a key has no weight, nothing that is done to it can matter")
 def test_forbidden_keys_get_no_gradient(student, given):
     """Keys and values that no query may attend to have gradients of exactly 0; the others have the right ones."""
-    query, key, value = given.normal("query", 2, 4, 5), given.normal("key", 2, 6, 5), given.normal("value", 2, 6, 3)
+    query, key, value = (
+        given.normal("query", 2, 4, 5),
+        given.normal("key", 2, 6, 5),
+        given.normal("value", 2, 6, 3),
+    )
     mask = torch.ones(2, 4, 6, dtype=torch.bool)
     mask[0, :, 4:] = mask[1, :, 1] = False
     answer = student(query, key, value, mask, gradients=True)
@@ -46,5 +59,10 @@ def test_forbidden_keys_get_no_gradient(student, given):
     answer.gradients_match("query", "key", "value")
     for name in ("key", "value"):
         forbidden = answer.gradient(name)[~mask[:, 0]]
-        answer.holds("a forbidden key has a gradient of exactly 0", forbidden, torch.zeros_like(forbidden),
-                     of=f"gradient of the forbidden {name}s", exactly=True)
+        answer.holds(
+            "a forbidden key has a gradient of exactly 0",
+            forbidden,
+            torch.zeros_like(forbidden),
+            of=f"gradient of the forbidden {name}s",
+            exactly=True,
+        )

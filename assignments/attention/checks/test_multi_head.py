@@ -14,8 +14,11 @@ attention = Checks("MultiHeadAttention")
 
 def inputs(given, batch=3, queries=4, keys=5, d_model=6):
     """Three unrelated inputs: query [batch, queries, d_model], key and value [batch, keys, d_model]."""
-    return (given.normal("query", batch, queries, d_model), given.normal("key", batch, keys, d_model),
-            given.normal("value", batch, keys, d_model))
+    return (
+        given.normal("query", batch, queries, d_model),
+        given.normal("key", batch, keys, d_model),
+        given.normal("value", batch, keys, d_model),
+    )
 
 
 def padding():
@@ -60,7 +63,9 @@ def test_cross_attention_output(student, given):
 @attention.check(points=2.5, hint="one matrix of weights per head, not their mean")
 def test_weights_of_each_head(student, given):
     """The weights have an axis for the heads, and are right for each of them."""
-    student.build(given=given, d_model=6, n_heads=2)(*inputs(given), gradients=True).matches("weights", source="library")
+    student.build(given=given, d_model=6, n_heads=2)(*inputs(given), gradients=True).matches(
+        "weights", source="library"
+    )
 
 
 @attention.check(points=3, hint="what in the formula depends on the width of one head?")
@@ -79,7 +84,10 @@ def test_one_sample_and_one_position(student, given):
     module(*inputs(given, queries=1, keys=1)).matches(source="library")
 
 
-@attention.check(points=3, hint="True means padding here; the mask has an axis for samples and one for keys, and none for heads")
+@attention.check(
+    points=3,
+    hint="True means padding here; the mask has an axis for samples and one for keys, and none for heads",
+)
 def test_padding_hides_keys(student, given):
     """Padded keys are ignored by all heads and all queries of their sample."""
     module = student.build(given=given, d_model=6, n_heads=2)
@@ -94,11 +102,16 @@ def test_causal_hides_later_keys(student, given):
         module(*inputs(given, queries=queries, keys=keys), is_causal=True).matches(source="library")
 
 
-@attention.check(points=1.5, hint="can a score be too large for exp(), or lower than the number written over forbidden ones?")
+@attention.check(
+    points=1.5,
+    hint="can a score be too large for exp(), or lower than the number written over forbidden ones?",
+)
 def test_extreme_scores(student, given):
     """Scores of up to 1800, and padding among scores below -2e4, give weights of 0 and 1."""
     identity = torch.eye(6, dtype=torch.float64)
-    parameters = given.parameters({"v_proj.weight": (6, 6), "v_proj.bias": (6,), "out_proj.weight": (6, 6), "out_proj.bias": (6,)})
+    parameters = given.parameters(
+        {"v_proj.weight": (6, 6), "v_proj.bias": (6,), "out_proj.weight": (6, 6), "out_proj.bias": (6,)}
+    )
     for name in ("q_proj", "k_proj"):  # so that the scores are what the inputs say
         parameters |= {f"{name}.weight": identity, f"{name}.bias": torch.zeros(6, dtype=torch.float64)}
     first_of_head = torch.tensor([1.0, 0, 0, 1, 0, 0], dtype=torch.float64)
@@ -106,11 +119,14 @@ def test_extreme_scores(student, given):
     columns = given.permutation("order of keys", 5).double()
     query, key = rows[:, None] * first_of_head, columns[:, None] * first_of_head
     value = given.normal("value", 3, 5, 6)
-    student.build(parameters=parameters, d_model=6, n_heads=2)(query.repeat(3, 1, 1), key.repeat(3, 1, 1), value).matches()
+    student.build(parameters=parameters, d_model=6, n_heads=2)(
+        query.repeat(3, 1, 1), key.repeat(3, 1, 1), value
+    ).matches()
     low = -math.sqrt(3) * first_of_head.repeat(3, 4, 1)
     high = (2e4 + 9e3 * columns)[:, None] * first_of_head
     student.build(parameters=parameters, d_model=6, n_heads=2)(
-        low, high.repeat(3, 1, 1), value, key_padding_mask=padding()).matches()
+        low, high.repeat(3, 1, 1), value, key_padding_mask=padding()
+    ).matches()
 
 
 @attention.check(points=2.5, hint="gradients must reach all three inputs")
@@ -125,22 +141,34 @@ def test_training_and_evaluation_agree(student, given):
     """The same inputs give the same outputs in train() and in eval()."""
     evaluated = student.build(given=given, d_model=6, n_heads=2)(*inputs(given), gradients=True)
     trained = student.build(given=given, d_model=6, n_heads=2)(*inputs(given), mode="train")
-    trained.holds("train() and eval() give the same output", trained.value("output"), evaluated.value("output"),
-                  of="output", axes=("batch", "query", "dim"))
+    trained.holds(
+        "train() and eval() give the same output",
+        trained.value("output"),
+        evaluated.value("output"),
+        of="output",
+        axes=("batch", "query", "dim"),
+    )
 
 
 @attention.check(points=1, hint="make new tensors with the dtype of an input, for example query.new_zeros(...)")
 def test_output_has_the_dtype_of_the_inputs(student, given):
     """float32 in, float32 out; after .double(), float64 in, float64 out."""
     module = student.build(given=given, d_model=6, n_heads=2)
-    module(*(tensor.float() for tensor in inputs(given)), dtype="float32", key_padding_mask=padding(),
-           is_causal=True).has_dtype(torch.float32)
+    module(
+        *(tensor.float() for tensor in inputs(given)),
+        dtype="float32",
+        key_padding_mask=padding(),
+        is_causal=True,
+    ).has_dtype(torch.float32)
     module = student.build(given=given, d_model=6, n_heads=2)
-    module(*inputs(given), dtype="float32", is_double=True, key_padding_mask=padding(),
-           is_causal=True).has_dtype(torch.float64)
+    module(*inputs(given), dtype="float32", is_double=True, key_padding_mask=padding(), is_causal=True).has_dtype(
+        torch.float64
+    )
 
 
-@attention.check(points=1, requires="padding_hides_keys", hint="look for &=, += and functions ending in _ on an argument")
+@attention.check(
+    points=1, requires="padding_hides_keys", hint="look for &=, += and functions ending in _ on an argument"
+)
 def test_inputs_and_masks_are_left_unchanged(student, given):
     """The caller's tensors and masks are the same after the call."""
     module = student.build(given=given, d_model=6, n_heads=2)

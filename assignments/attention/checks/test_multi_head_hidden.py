@@ -9,8 +9,11 @@ attention = Checks("MultiHeadAttention")
 
 def inputs(given, batch=3, queries=5, keys=4, d_model=8):
     """Three unrelated inputs, with more queries than keys."""
-    return (given.normal("query", batch, queries, d_model), given.normal("key", batch, keys, d_model),
-            given.normal("value", batch, keys, d_model))
+    return (
+        given.normal("query", batch, queries, d_model),
+        given.normal("key", batch, keys, d_model),
+        given.normal("value", batch, keys, d_model),
+    )
 
 
 def padding():
@@ -53,8 +56,18 @@ def test_order_of_keys_does_not_matter(student, given):
     keys, queries = given.permutation("keys", 4), given.permutation("queries", 5)
     axes = ("batch", "query", "dim")
     shuffled = student.build(given=given, d_model=8, n_heads=4)(query, key[:, keys], value[:, keys])
-    shuffled.holds("the order of the keys does not matter", shuffled.value("output"), plain.value("output"),
-                   of="output", axes=axes)
+    shuffled.holds(
+        "the order of the keys does not matter",
+        shuffled.value("output"),
+        plain.value("output"),
+        of="output",
+        axes=axes,
+    )
     turned = student.build(given=given, d_model=8, n_heads=4)(query[:, queries], key, value)
-    turned.holds("permuted queries give permuted outputs", turned.value("output"), plain.value("output")[:, queries],
-                 of="output", axes=axes)
+    turned.holds(
+        "permuted queries give permuted outputs",
+        turned.value("output"),
+        plain.value("output")[:, queries],
+        of="output",
+        axes=axes,
+    )

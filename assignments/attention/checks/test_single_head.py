@@ -13,13 +13,20 @@ head = Checks("SingleHeadAttention")
 
 def batched(given, batch=2, queries=3, keys=5, dim=7, value_dim=4):
     """query [batch, queries, dim], key [batch, keys, dim], value [batch, keys, value_dim]."""
-    return (given.normal("query", batch, queries, dim), given.normal("key", batch, keys, dim),
-            given.normal("value", batch, keys, value_dim))
+    return (
+        given.normal("query", batch, queries, dim),
+        given.normal("key", batch, keys, dim),
+        given.normal("value", batch, keys, value_dim),
+    )
 
 
 def single(given, queries=3, keys=5, dim=7, value_dim=4):
     """The same for one sequence, without a batch axis."""
-    return (given.normal("query", queries, dim), given.normal("key", keys, dim), given.normal("value", keys, value_dim))
+    return (
+        given.normal("query", queries, dim),
+        given.normal("key", keys, dim),
+        given.normal("value", keys, value_dim),
+    )
 
 
 def large(given, batch, keys=4, dim=5, value_dim=6):
@@ -39,6 +46,7 @@ def large(given, batch, keys=4, dim=5, value_dim=6):
 
 # --- scaled_dot_product_attention -------------------------------------------------------------------------------
 
+
 @attention.check(points=1, hint="read the shapes in the docstring once more; the function returns two tensors")
 def test_output_and_weights_have_the_stated_shapes(student, given):
     """The function returns (output, weights), shaped [batch, query, value dim] and [batch, query, key]."""
@@ -57,7 +65,11 @@ def test_weights_with_more_keys_than_queries(student, given):
     student(*batched(given), gradients=True).matches("weights")
 
 
-@attention.check(points=1, requires="weights_with_more_keys_than_queries", hint="each query shares out one unit of attention")
+@attention.check(
+    points=1,
+    requires="weights_with_more_keys_than_queries",
+    hint="each query shares out one unit of attention",
+)
 def test_each_row_of_weights_sums_to_one(student, given):
     """Whatever a query looks at, its weights add up to 1 over the keys."""
     answer = student(*batched(given), gradients=True)
@@ -92,13 +104,18 @@ def test_output_has_the_dtype_of_the_inputs(student, given):
     student(query.float(), key.float(), value.float(), dtype="float32").has_dtype(torch.float32)
 
 
-@attention.check(points=0.5, requires="output_with_more_keys_than_queries", hint="look for operators such as /= on an argument")
+@attention.check(
+    points=0.5,
+    requires="output_with_more_keys_than_queries",
+    hint="look for operators such as /= on an argument",
+)
 def test_inputs_are_left_unchanged(student, given):
     """The caller's tensors are the same after the call."""
     student(*batched(given), gradients=True).leaves_inputs_unchanged()
 
 
 # --- attention_with_loops ---------------------------------------------------------------------------------------
+
 
 @loops.check(points=2, hint="take one query, and follow the loop by hand for two keys")
 def test_loops_output_with_more_keys_than_queries(student, given):
@@ -128,7 +145,11 @@ def test_loops_output_has_the_dtype_of_the_inputs(student, given):
     student(query.float(), key.float(), value.float(), dtype="float32").has_dtype(torch.float32)
 
 
-@loops.check(points=0.5, requires="loops_output_with_more_keys_than_queries", hint="look for operators such as /= on an argument")
+@loops.check(
+    points=0.5,
+    requires="loops_output_with_more_keys_than_queries",
+    hint="look for operators such as /= on an argument",
+)
 def test_loops_leave_inputs_unchanged(student, given):
     """The caller's tensors are the same after the call."""
     student(*single(given), gradients=True).leaves_inputs_unchanged()
@@ -136,10 +157,14 @@ def test_loops_leave_inputs_unchanged(student, given):
 
 # --- SingleHeadAttention ----------------------------------------------------------------------------------------
 
+
 def projected(given, batch=2, queries=3, keys=5, d_model=6):
     """Three unrelated inputs of width d_model."""
-    return (given.normal("query", batch, queries, d_model), given.normal("key", batch, keys, d_model),
-            given.normal("value", batch, keys, d_model))
+    return (
+        given.normal("query", batch, queries, d_model),
+        given.normal("key", batch, keys, d_model),
+        given.normal("value", batch, keys, d_model),
+    )
 
 
 @head.check(points=1, hint="three nn.Linear with bias, from d_model to d_head, with the names of the handout")

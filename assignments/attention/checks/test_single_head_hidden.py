@@ -18,13 +18,19 @@ def test_output_with_more_queries_than_keys(student, given):
 def test_loops_equal_the_batched_function(student, given):
     """More queries than keys, and a single query and key, give what the batched function gives."""
     for queries, keys in ((6, 2), (1, 4), (1, 1)):
-        answer = student(given.normal("query", queries, 5), given.normal("key", keys, 5), given.normal("value", keys, 3))
+        answer = student(
+            given.normal("query", queries, 5), given.normal("key", keys, 5), given.normal("value", keys, 3)
+        )
         answer.matches("output", source="library")
 
 
 @head.check(points=2, hint="gradients must reach the three inputs and the six parameters")
 def test_head_gradients_of_inputs_and_parameters(student, given):
     """The gradients that flow back to the inputs and to the layers are right."""
-    query, key, value = given.normal("query", 2, 5, 6), given.normal("key", 2, 3, 6), given.normal("value", 2, 3, 6)
+    query, key, value = (
+        given.normal("query", 2, 5, 6),
+        given.normal("key", 2, 3, 6),
+        given.normal("value", 2, 3, 6),
+    )
     answer = student.build(given=given, d_model=6, d_head=4)(query, key, value, gradients=True)
     answer.gradients_match("query", "key", "value", "parameters")

@@ -1,0 +1,146 @@
+"""The command `grade`. `grade FOLDER` is short for `grade run FOLDER`; other words are commands.
+
+A folder named like a command is graded by `grade run NAME` or `grade ./NAME`.
+"""
+
+import os
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import click
+
+from grader import __version__
+
+_OWN_OPTIONS = {"--help", "-h", "--version"}
+
+
+class _FolderOrCommand(click.Group):
+    """A group whose first word may be left out: what is no command is a folder to grade."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in _OWN_OPTIONS:
+            args = ["run", *args]
+        elif args and Path(args[0]).is_dir():
+            click.echo(
+                f"{args[0]} is taken as a command; to grade the folder of that name: grade ./{args[0]}",
+                err=True,
+            )
+        return super().parse_args(ctx, args)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, "SUBMISSIONS [OPTIONS] | COMMAND [ARGS]...")
+
+
+class _Percent(click.ParamType[Decimal]):
+    name = "PERCENT"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Decimal:
+        try:
+            percent = Decimal(str(value).removesuffix("%"))
+        except ArithmeticError:
+            percent = Decimal(-1)
+        if not 0 <= percent <= 100:
+            self.fail(f"{value!r} is no percentage; wanted a number from 0 to 100", param, ctx)
+        return percent
+
+
+@click.group(cls=_FolderOrCommand, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.version_option(__version__, prog_name="grade")
+def main() -> None:
+    """Grade attention homework.
+
+    SUBMISSIONS is a folder with one folder per student, or one student's folder. A folder that is named like a
+    command is graded by `grade ./NAME`.
+    """
+
+
+@main.command()
+@click.argument("submissions", type=click.Path(path_type=Path))
+@click.option(
+    "-a",
+    "--assignment",
+    metavar="NAME",
+    help="The assignment; found by the names of the files when left out.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("report"),
+    show_default=True,
+    help="Folder for the reports.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=None,
+    help="Submissions graded at a time.  [default: cores]",
+)
+@click.option("--seed", type=click.IntRange(min=0, max=2**63 - 1), help="Replay a run; drawn afresh when left out.")
+@click.option(
+    "--only", metavar="GLOB", help="Grade only submissions whose name matches; the others of the report stay."
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on from the report in the output folder: grade what is missing or has changed.",
+)
+@click.option("--force", is_flag=True, help="Replace the report in the output folder.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Limit of one call of a student's code; the assignment says when left out.",
+)
+@click.option("--fail-under", type=_Percent(), help="Exit with code 4 when a score is below this percentage.")
+@click.option(
+    "--course",
+    type=click.Path(path_type=Path),
+    help="The course's folder; found from the current one when left out.",
+)
+def run(
+    submissions: Path,
+    assignment: str | None,
+    out: Path,
+    jobs: int | None,
+    seed: int | None,
+    only: str | None,
+    resume: bool,
+    force: bool,
+    timeout: float | None,
+    fail_under: Decimal | None,
+    course: Path | None,
+) -> None:
+    """Grade the submissions in a folder.
+
+    Exit codes: 0 every submission was graded; 1 at least one could not be; 2 wrong usage or an invalid assignment;
+    4 below --fail-under; 130 interrupted (--resume goes on).
+    """
+    from grader.run import INTERRUPTED, Options, RunError
+    from grader.run import run as run_grading
+    from grader.terminal import Screen
+
+    options = Options(
+        folder=submissions,
+        assignment=assignment,
+        course=course,
+        out=out,
+        jobs=jobs or os.cpu_count() or 1,
+        seed=seed,
+        only=only,
+        is_resumed=resume,
+        is_forced=force,
+        call_s=timeout,
+        fail_under=fail_under,
+    )
+    try:
+        sys.exit(run_grading(options, Screen()))
+    except RunError as error:
+        click.echo(f"grade: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        click.echo(f"\ngrade: interrupted; what was finished is in {out}: go on with --resume", err=True)
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,92 @@
+"""Grading one submission, from its folder to its entry in the report: stage, examine, score."""
+
+import gc
+from dataclasses import dataclass
+
+import torch
+
+from grader.assignment import Assignment, AssignmentError
+from grader.conversation import Conversation, TimeLimits
+from grader.course import Course
+from grader.examination import Examination
+from grader.examine import Examined, ExamineError, examine
+from grader.find import Found
+from grader.given import Inputs
+from grader.launch import Launcher
+from grader.oracle import Oracle, OracleError
+from grader.report import Submission
+from grader.score import score_submission, ungradable
+from grader.sources import Sources
+from grader.stage import stage
+from grader.trusted import TrustedRespondent
+from grader.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grading:
+    """All that the submissions of one run share."""
+
+    assignment: Assignment
+    inputs: Inputs
+    oracle: Oracle
+    #: A call's deadline that overrides the assignment's.
+    call_s: float | None = None
+
+    def submission(self, found: Found, launcher: Launcher) -> Submission:
+        """The report entry of one submission.
+
+        Raises:
+            LaunchError, ExamineError: faults of the grader.
+        """
+        staged = stage(found, self.assignment)
+        if staged.is_empty:
+            return ungradable(self.assignment, staged)
+        return score_submission(self.assignment, staged, self.examine(staged.sources, launcher))
+
+    def examine(self, sources: Sources, launcher: Launcher) -> Examined:
+        """Put every check to these sources, in workers of the launcher."""
+        limits = TimeLimits.of(self.assignment.limits, self.call_s)
+        with Conversation(launcher, sources.texts, self.assignment, limits) as conversation:
+            return examine(Examination(self.assignment, self.inputs, self.oracle, conversation, sources))
+
+    def rehearse(self) -> Examined:
+        """Put every check to the reference itself. Warms everything a session needs, and proves that right code passes.
+
+        Raises:
+            AssignmentError: the reference does not pass, or the checks do not fit the assignment.
+            ExamineError, OracleError: faults of the course.
+        """
+        sources = Sources(texts=dict.fromkeys(self.assignment.files, ""))
+        respondent = TrustedRespondent(self.oracle)
+        examined = examine(Examination(self.assignment, self.inputs, self.oracle, respondent, sources))
+        failed = [result for result in examined.results if result.verdict is not Verdict.PASSED]
+        if failed:
+            raise AssignmentError(
+                f"{self.assignment.checks}: the reference itself fails {failed[0].id} "
+                f"({failed[0].verdict.label}), and {len(failed) - 1} more; the check or the reference is "
+                f"wrong\n{failed[0].message}"
+            )
+        return examined
+
+
+def prepare(course: Course, assignment: Assignment, seed: int, call_s: float | None = None) -> Grading:
+    """What a run needs, rehearsed: warm, and every expected answer known.
+
+    Raises:
+        AssignmentError: the checks, or the reference, do not fit the assignment.
+    """
+    torch.set_num_threads(1)  # examiners are forked from this process, and a fork keeps one thread
+    inputs = Inputs(seed)
+    try:
+        grading = Grading(
+            assignment=assignment,
+            inputs=inputs,
+            call_s=call_s,
+            oracle=Oracle(course.reference, assignment, inputs),
+        )
+        grading.rehearse()
+    except (OracleError, ExamineError) as error:
+        raise AssignmentError(str(error)) from None
+    gc.collect()
+    gc.freeze()  # examiners share what is here with this process, as long as nobody writes to it
+    return grading

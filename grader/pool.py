@@ -1,0 +1,204 @@
+"""Examiners: warm trusted processes that grade one submission after another, several at a time.
+
+They are forked from the process that rehearsed the checks, so that everything a session needs is loaded and every
+expected answer is known. What crosses between them is a number one way and a report entry the other way.
+A submission whose examiner failed is tried once more in a fresh one, then reported as a fault of the grader.
+"""
+
+import os
+import selectors
+import signal
+import socket
+import struct
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from grader.examine import ExamineError
+from grader.find import Found
+from grader.grade import Grading
+from grader.launch import ForkLauncher, LaunchError, SpawnLauncher, Zygote
+from grader.oracle import OracleError
+from grader.report import Status, Submission, submission_from_json, to_json
+from grader.score import unscored
+from grader.worker.limits import die_with_parent
+
+#: Submissions after which an examiner is replaced, so that what a session leaves behind cannot pile up.
+SUBMISSIONS_EACH = 50
+_NUMBER = struct.Struct("<i")
+_LENGTH = struct.Struct("<I")
+_FAULTS = (LaunchError, ExamineError, OracleError)
+
+
+@dataclass(slots=True)
+class _Examiner:
+    """A forked examiner, and which submission it is busy with."""
+
+    pid: int
+    connection: socket.socket
+    slot: int
+    busy_with: int = -1
+    graded: int = 0
+
+
+def grade_all(grading: Grading, found: Sequence[Found], zygote: Zygote | None) -> Iterator[Submission]:
+    """Grade submissions, as many at a time as the zygote has control sockets; entries come as they are finished.
+
+    Without a zygote, where a warm torch cannot be forked, one after another. A zygote that fails is replaced.
+
+    Raises:
+        LaunchError: the zygote could not be started.
+    """
+    if zygote is None:
+        yield from _one_by_one(grading, found)
+        return
+    pool = _Pool(grading, found, zygote)
+    try:
+        yield from pool.run()
+    finally:
+        pool.close()
+
+
+def _one_by_one(grading: Grading, found: Sequence[Found]) -> Iterator[Submission]:
+    """Where a warm torch cannot be forked: in this process, each submission in interpreters of its own."""
+    launcher = SpawnLauncher()
+    for one in found:
+        try:
+            yield grading.submission(one, launcher)
+        except _FAULTS as fault:
+            yield unscored(grading.assignment, one.id, Status.GRADER_ERROR, str(fault))
+
+
+class _Pool:
+    def __init__(self, grading: Grading, found: Sequence[Found], zygote: Zygote) -> None:
+        self._grading = grading
+        self._found = found
+        self._waiting = deque(range(len(found)))
+        self._tries = [0] * len(found)
+        self._selector = selectors.DefaultSelector()
+        self._zygote = zygote
+        self._zygote.wait()
+        self._examiners = [self._fork(slot) for slot in range(len(zygote.controls))]
+
+    def run(self) -> Iterator[Submission]:
+        for idle in list(self._examiners):
+            self._hand_out(idle)
+        while any(examiner.busy_with >= 0 for examiner in self._examiners):
+            for key, _ in self._selector.select():
+                examiner: _Examiner = key.data
+                number, entry = examiner.busy_with, self._receive(examiner)
+                examiner.busy_with = -1
+                if entry is None:
+                    entry = self._failed(examiner, number)
+                if entry is not None:
+                    yield entry
+                if examiner.graded >= SUBMISSIONS_EACH:
+                    examiner = self._replace(examiner)
+                self._hand_out(examiner)
+
+    def close(self) -> None:
+        """End all processes."""
+        for examiner in self._examiners:
+            self._end(examiner)
+        self._zygote.close()
+        self._selector.close()
+
+    # --- examiners --------------------------------------------------------------------------------------------
+
+    def _fork(self, slot: int) -> _Examiner:
+        ours, theirs = socket.socketpair()
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                die_with_parent(parent)
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                ours.close()
+                _serve(self._grading, self._found, ForkLauncher(self._zygote.controls[slot]), theirs)
+            finally:
+                os._exit(1)
+        theirs.close()
+        examiner = _Examiner(pid=pid, connection=ours, slot=slot)
+        self._selector.register(ours, selectors.EVENT_READ, examiner)
+        return examiner
+
+    def _end(self, examiner: _Examiner) -> None:
+        self._selector.unregister(examiner.connection)
+        examiner.connection.close()
+        os.kill(examiner.pid, signal.SIGKILL)  # it is our child and not yet reaped, so the number is still its own
+        os.waitpid(examiner.pid, 0)
+
+    def _replace(self, examiner: _Examiner) -> _Examiner:
+        self._end(examiner)
+        fresh = self._fork(examiner.slot)
+        self._examiners[self._examiners.index(examiner)] = fresh
+        return fresh
+
+    def _hand_out(self, examiner: _Examiner) -> None:
+        if not self._waiting:
+            return
+        examiner.busy_with = self._waiting.popleft()
+        self._tries[examiner.busy_with] += 1
+        examiner.connection.sendall(_NUMBER.pack(examiner.busy_with))
+
+    def _receive(self, examiner: _Examiner) -> Submission | None:
+        """The entry an examiner has finished, or None when it failed or has ended."""
+        try:
+            (length,) = _LENGTH.unpack(_exactly(examiner.connection, _LENGTH.size))
+            text = _exactly(examiner.connection, length)
+        except EOFError:
+            return None
+        examiner.graded += 1
+        return submission_from_json(text, "an examiner") if text else None
+
+    # --- faults -----------------------------------------------------------------------------------------------
+
+    def _failed(self, examiner: _Examiner, number: int) -> Submission | None:
+        """Start afresh after a fault: the submission is tried once more, or given up."""
+        self._restart()
+        if self._tries[number] < 2:
+            self._waiting.append(number)
+            return None
+        return unscored(
+            self._grading.assignment,
+            self._found[number].id,
+            Status.GRADER_ERROR,
+            "the grader's own process failed twice while grading this submission; grade it alone with --only, "
+            "and report what you see",
+        )
+
+    def _restart(self) -> None:
+        """New zygote, new examiners; what the others were busy with is handed out again."""
+        for examiner in self._examiners:
+            if examiner.busy_with >= 0:
+                self._waiting.appendleft(examiner.busy_with)
+                self._tries[examiner.busy_with] -= 1
+            self._end(examiner)
+        self._zygote.close()
+        self._zygote = Zygote(len(self._examiners))
+        self._zygote.wait()
+        self._examiners = [self._fork(slot) for slot in range(len(self._examiners))]
+
+
+def _serve(grading: Grading, found: Sequence[Found], launcher: ForkLauncher, connection: socket.socket) -> None:
+    """The life of an examiner: a number in, an entry out; nothing out when the grader itself failed."""
+    while True:
+        try:
+            (number,) = _NUMBER.unpack(_exactly(connection, _NUMBER.size))
+        except EOFError:
+            os._exit(0)
+        try:
+            text = to_json(grading.submission(found[number], launcher)).encode()
+        except _FAULTS:
+            text = b""
+        connection.sendall(_LENGTH.pack(len(text)) + text)
+
+
+def _exactly(connection: socket.socket, length: int) -> bytes:
+    received = bytearray()
+    while len(received) < length:
+        some = connection.recv(length - len(received))
+        if not some:
+            raise EOFError
+        received += some
+    return bytes(received)

@@ -1,0 +1,33 @@
+"""From entries of the report to the files people read: pages, grades.csv, summary.md. Decides nothing."""
+
+from collections.abc import Iterable
+from datetime import date
+
+from grader.render.html import index_page, staff_page, student_page
+from grader.render.markdown import summary_markdown
+from grader.render.overview import Overview, summarise
+from grader.render.page import page_name
+from grader.render.table import grades_csv
+from grader.report import RunHeader, Submission
+from grader.store import Store
+from grader.student_view import student_view
+
+#: What is written at the end of a run, in the order in which a person opens it.
+FILES = ("index.html", "students/", "grades.csv", "summary.md", "report.json")
+
+
+def publish_submission(store: Store, header: RunHeader, submission: Submission, today: date) -> None:
+    """Write both pages of one submission."""
+    page = page_name(submission.id)
+    store.write(f"staff/{page}", staff_page(header, submission))
+    view = student_view(header, submission, header.assignment.feedback, today)
+    store.write(f"students/{page}", student_page(view))
+
+
+def publish_class(store: Store, header: RunHeader, submissions: Iterable[Submission]) -> Overview:
+    """Write what is about all submissions."""
+    overview = summarise(header, submissions)
+    store.write("index.html", index_page(overview))
+    store.write("grades.csv", grades_csv(overview))
+    store.write("summary.md", summary_markdown(overview))
+    return overview

@@ -1,0 +1,60 @@
+"""Checks as ordinary tests: what `pytest CHECKS --submission FOLDER` needs, set up and torn down with the session."""
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from grader.assignment import AssignmentError, read_assignment
+from grader.conversation import Conversation, TimeLimits
+from grader.course import CourseError, find_course
+from grader.examination import Examination
+from grader.find import Found
+from grader.given import Inputs
+from grader.launch import ForkLauncher, LaunchError, SpawnLauncher, Zygote, can_fork
+from grader.oracle import Oracle, OracleError
+from grader.plugin import CheckPlugin
+from grader.stage import stage
+
+
+def register(config: pytest.Config, submission: str, seed: int | None) -> None:
+    """Start a worker for the submission and register the checks' plugin.
+
+    Raises:
+        pytest.UsageError: no checks, no course or no submission; the text says which.
+    """
+    folder = Path(submission)
+    if not folder.is_dir():
+        raise pytest.UsageError(f"--submission {submission}: no such folder; wanted one student's folder")
+    try:
+        examination, stack = _examination(_assignment_folder(config), folder, seed)
+    except (AssignmentError, CourseError, OracleError, LaunchError) as error:
+        raise pytest.UsageError(str(error)) from None
+    config.add_cleanup(stack.close)
+    config.pluginmanager.register(CheckPlugin(examination), "grader-checks")
+
+
+def _examination(folder: Path, submission: Path, seed: int | None) -> tuple[Examination, ExitStack]:
+    assignment = read_assignment(folder)
+    inputs = Inputs(assignment.published_seed if seed is None else seed)
+    oracle = Oracle(find_course(folder).reference, assignment, inputs)
+    staged = stage(Found(id=submission.name, folder=submission), assignment)
+    stack = ExitStack()
+    launcher: ForkLauncher | SpawnLauncher = SpawnLauncher()
+    if can_fork():
+        zygote = stack.enter_context(Zygote(1))
+        zygote.wait()
+        launcher = ForkLauncher(zygote.controls[0])
+    limits = TimeLimits.of(assignment.limits)
+    conversation = stack.enter_context(Conversation(launcher, staged.sources.texts, assignment, limits))
+    return Examination(assignment, inputs, oracle, conversation, staged.sources), stack
+
+
+def _assignment_folder(config: pytest.Config) -> Path:
+    """The assignment whose checks are named on the command line."""
+    for argument in config.args:
+        path = Path(argument.partition("::")[0]).resolve()
+        for folder in (path, *path.parents):
+            if folder.name == "checks":
+                return folder.parent
+    raise pytest.UsageError("--submission needs the checks: pytest assignments/NAME/checks --submission FOLDER")

@@ -1,0 +1,151 @@
+"""What a run leaves on the disk, so that nothing finished is ever lost.
+
+A run writes a journal, one line a submission, each written in one piece; report.json and what is made from it are
+replaced whole at the end. A torn last line, all that `kill -9` can leave, is dropped when the journal is read.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from grader.report import (
+    ReportError,
+    RunHeader,
+    Submission,
+    from_json,
+    json_chunks,
+    submission_from_json,
+)
+
+REPORT = "report.json"
+JOURNAL = "journal.jsonl"
+
+
+class StoreError(Exception):
+    """The output folder cannot be used; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """What an earlier run left: its header, and the ids of what it finished."""
+
+    header: RunHeader
+    submissions: dict[str, Submission]
+
+
+class Store:
+    """The output folder of one run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def report(self) -> Path:
+        return self.folder / REPORT
+
+    @property
+    def journal(self) -> Path:
+        return self.folder / JOURNAL
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a run has written here."""
+        return self.report.exists() or self.journal.exists()
+
+    def must_be_usable(self) -> None:
+        """Raises StoreError when the folder is a file, or holds things no run has written."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise StoreError(f"{self.folder} is a file; wanted a folder for the reports (-o)")
+        if self.folder.is_dir() and not self.is_used and any(self.folder.iterdir()):
+            raise StoreError(f"{self.folder} is not empty and holds no report; name an empty or a new folder with -o")
+
+    def earlier(self) -> Earlier | None:
+        """What the last run left, finished or not.
+
+        Raises:
+            ReportError: its report is damaged, or of another version.
+        """
+        if self.journal.exists():
+            return self._from_journal()
+        if not self.report.exists():
+            return None
+        report = from_json(self.report.read_bytes(), str(self.report))
+        header = RunHeader(**{name: getattr(report, name) for name in RunHeader.model_fields})
+        return Earlier(header=header, submissions={one.id: one for one in report.submissions})
+
+    def begin(self, header: RunHeader, kept: Iterable[Submission]) -> None:
+        """Start the journal of a run, with the entries that are kept of an earlier one."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lines = [_line(header), *(_line(submission) for submission in kept)]
+        self.write(JOURNAL, "".join(lines))
+
+    def add(self, submission: Submission) -> None:
+        """Note a finished submission; a later line about the same one counts."""
+        descriptor = os.open(self.journal, os.O_WRONLY | os.O_APPEND)
+        try:
+            data = _line(submission).encode()
+            while data:
+                data = data[os.write(descriptor, data) :]
+        finally:
+            os.close(descriptor)
+
+    def finish(self, header: RunHeader) -> None:
+        """Write report.json from the journal, by id."""
+        self.write(REPORT, json_chunks(header, self.submissions()))
+
+    def clear_journal(self) -> None:
+        """Forget the journal, once everything that is made from it is written."""
+        self.journal.unlink(missing_ok=True)
+
+    def submissions(self) -> Iterator[Submission]:
+        """The journal's entries by id, one in memory at a time."""
+        with open(self.journal, "rb") as journal:
+            places = _places(journal)
+            for _, place in sorted(places.items()):
+                journal.seek(place)
+                yield submission_from_json(journal.readline(), str(self.journal))
+
+    def write(self, name: str, text: str | Iterable[str]) -> None:
+        """Replace a file whole: at any moment it is the old one or the new one."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+        try:
+            with open(descriptor, "w", encoding="utf-8") as file:
+                os.fchmod(descriptor, 0o644)
+                file.writelines([text] if isinstance(text, str) else text)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+    def _from_journal(self) -> Earlier:
+        with open(self.journal, "rb") as journal:
+            first = journal.readline()
+        try:
+            header = RunHeader.model_validate_json(first)
+        except ValueError:
+            raise ReportError(
+                str(self.journal), "no header in its first line", "a journal; start afresh with --force"
+            ) from None
+        return Earlier(header=header, submissions={one.id: one for one in self.submissions()})
+
+
+def _line(record: RunHeader | Submission) -> str:
+    return record.model_dump_json() + "\n"
+
+
+def _places(journal: BinaryIO) -> dict[str, int]:
+    """Where the last whole line about each submission begins."""
+    places: dict[str, int] = {}
+    journal.readline()
+    place = journal.tell()
+    for line in iter(journal.readline, b""):
+        if line.endswith(b"\n"):
+            places[json.loads(line)["id"]] = place
+        place = journal.tell()
+    return places

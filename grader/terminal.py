@@ -1,0 +1,121 @@
+"""What a TA sees while a run goes on and when it has ended. Strings of students pass `show.for_terminal`."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from grader.render.overview import Overview, Row
+from grader.report import Isolation, RunHeader, Status
+from grader.show import for_terminal
+from grader.store import Store
+
+#: Rows of the table; a class of hundreds is read in index.html.
+MOST_ROWS = 60
+#: Seconds between lines of progress where there is no terminal to redraw.
+_QUIET_S = 10.0
+
+
+class Screen:
+    """Writes to standard error while working, to standard output for the result."""
+
+    def __init__(self) -> None:
+        self._out = Console(highlight=False)
+        self._err = Console(stderr=True, highlight=False)
+
+    def banner(self, header: RunHeader, count: int, jobs: int) -> None:
+        """What is about to be graded, and how well students' code is confined."""
+        name = header.assignment.name
+        self._err.print(
+            f"Grading {count} {'submission' if count == 1 else 'submissions'} of {name}, "
+            f"{jobs} at a time, seed {header.seed}",
+            markup=False,
+        )
+        if header.grader.isolation is not Isolation.STRONG:
+            self._err.print(
+                Text(
+                    f"Isolation: {header.grader.isolation}. {header.grader.isolation_detail}",
+                    style="bold yellow",
+                )
+            )
+
+    def say(self, text: str) -> None:
+        """One line of news."""
+        self._err.print(for_terminal(text), markup=False)
+
+    @contextmanager
+    def progress(self, total: int) -> Iterator["Count"]:
+        """Count finished submissions: a bar where there is a terminal, a line now and then elsewhere."""
+        if not self._err.is_terminal:
+            yield Count(self._err, total, None)
+            return
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=self._err, auto_refresh=False, transient=True) as bar:
+            yield Count(self._err, total, bar)
+
+    def result(self, overview: Overview, store: Store) -> None:
+        """The table, the figures, and where the reports are."""
+        self._out.print(_table(overview))
+        if len(overview.rows) > MOST_ROWS:
+            self._out.print(f"... and {len(overview.rows) - MOST_ROWS} more; index.html lists all of them")
+        mean = (
+            f", mean {overview.mean:.2f} of {overview.header.assignment.max_score:.2f}"
+            if overview.mean is not None
+            else ""
+        )
+        counts = [f"{overview.count(status)} {status.replace('_', ' ')}" for status in Status if overview.count(status)]
+        self._out.print(f"{', '.join(counts)}{mean}")
+        for file in ("index.html", "students", "grades.csv", "summary.md", "report.json"):
+            self._out.print(f"  {store.folder / file}", markup=False, soft_wrap=True)
+
+
+class Count:
+    """Progress of one run."""
+
+    def __init__(self, console: Console, total: int, bar: Progress | None) -> None:
+        self._console, self._total, self._bar = console, total, bar
+        self._task = bar.add_task("grading", total=total) if bar else None
+        self._done = 0
+        self._begin = self._last = time.monotonic()
+
+    def step(self) -> None:
+        """One more is finished."""
+        self._done += 1
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, advance=1, refresh=True)
+        elif time.monotonic() - self._last >= _QUIET_S:
+            self._last = time.monotonic()
+            left = (self._last - self._begin) / self._done * (self._total - self._done)
+            self._console.print(f"{self._done} of {self._total} graded, about {left:.0f} s left")
+
+
+def _table(overview: Overview) -> Table:
+    table = Table(box=None, pad_edge=False)
+    longest = max((len(row.id) for row in overview.rows[:MOST_ROWS]), default=0)
+    table.add_column("submission", no_wrap=True, overflow="ellipsis", min_width=min(max(longest, 10), 28), max_width=28)
+    for name in (*(part.name for part in overview.parts), "score"):
+        table.add_column(name, justify="right", no_wrap=True, min_width=max(len(name), 6))
+    table.add_column("first problem", overflow="ellipsis", no_wrap=True)
+    for row in overview.rows[:MOST_ROWS]:
+        table.add_row(*_cells(row, overview))
+    return table
+
+
+def _cells(row: Row, overview: Overview) -> list[Text]:
+    parts = [_points(row.parts.get(part.name)) for part in overview.parts]
+    style = "" if row.status is Status.GRADED else "bold red"
+    return [
+        Text(for_terminal(row.id)),
+        *map(Text, parts),
+        Text(_points(row.score), style=style or "bold"),
+        Text(for_terminal(row.first_problem), style=style),
+    ]
+
+
+def _points(points: Decimal | None) -> str:
+    return "-" if points is None else f"{points:.2f}"
