@@ -72,9 +72,12 @@ class Answer:
                 self._fail(Verdict.WRONG_VALUE, Differs(name=name, axes=self._axes(name), mismatch=mismatch))
 
     def gradients_match(self, *names: str, source: str = "reference") -> None:
-        """The gradients of the named inputs, or `"parameters"`, are those of the reference, or of the `library`."""
+        """The gradients of the named inputs, or `"parameters"`, are those of the reference, or of the `library`.
+
+        All gradients, when none is named.
+        """
         expected = self._expect(source)
-        keys = [key for name in names for key in self._gradient_keys(name)]
+        keys = [key for name in names for key in self._gradient_keys(name)] or list(expected.gradients)
         observed = {key: self._gradient(key, expected.gradients[key]) for key in keys}
         allowed = compare.allowance(self.tolerance, expected.gradients.values())
         for key in keys:
@@ -256,7 +259,7 @@ class Answer:
     def _ask_again(self) -> "Answer":
         build = self.call.build and replace(self.call.build, handle=self._examination.new_handle())
         call = replace(self.call, build=build, wants=(), seed=self.call.seed + 1)
-        outcome = self._examination.known(call) or self._examination.ask(call, None)
+        outcome = self._examination.ask_once(call, None)
         return Answer(self._examination, self._question, call, outcome, self._expected)
 
     def _gradient(self, key: str, expected: torch.Tensor) -> torch.Tensor:
@@ -270,7 +273,8 @@ class Answer:
         if key in backward.missing:
             self._fail(Verdict.NO_GRADIENT, NoGradient(names=tuple(_plain_name(name) for name in backward.missing)))
         observed = self.outcome.gradients.get(key)
-        if observed is None or observed.shape != expected.shape:
+        dtype = self.call.payload.tensors[key].dtype
+        if observed is None or observed.shape != expected.shape or observed.dtype != dtype:
             self._fail(Verdict.CRASHED, NoAnswer(failed=Garbled(stage="backward", detail=f"no gradient {key}")))
         odd = compare.first_not_finite(observed)
         if odd:

@@ -1,6 +1,6 @@
 """Putting a check's question: which call it is, who is asked, and once more in float32 where only the dtype failed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,6 @@ from grader.answer import Answer
 from grader.call import Argument, Build, Call
 from grader.examination import Examination
 from grader.failure import NoFile, NotRaised
-from grader.oracle import Expected
 from grader.outcome import Outcome, Raised, Returned, WrongParameters
 from grader.unanswered import asked, fail, fail_unanswered
 from grader.verdict import Verdict
@@ -24,29 +23,32 @@ class Target:
     name: str
 
 
-def ask(examination: Examination, call: Call, after: Call | None = None) -> Answer:
-    """Put a question. `after`: the call that must have reached the same object before this one."""
+def ask(examination: Examination, call: Call, history: Sequence[Call] = ()) -> Answer:
+    """Put a question. `history`: the calls that must have reached the same object before this one, oldest first."""
     _must_have_file(examination, call)
-    if after:  # its outcome may have been known from another object
-        _put(examination, after, is_new=True)
-    outcome, expected = _put(examination, call, is_new=after is not None)
+    expected = examination.oracle.expected(call)
+    outcome = _put(examination, call, history, expected.upstream)
     if call.dtype == "float64" and _is_dtype_trouble(outcome):
         single = _in_float32(examination, call)
-        again, _ = _put(examination, single, is_new=after is not None, upstream=expected.upstream)
+        upstream = expected.upstream if expected.upstream is None else expected.upstream.float()
+        again = _put(examination, single, [_in_float32(examination, earlier) for earlier in history], upstream)
         if isinstance(again.reply, Returned) and not _is_dtype_trouble(again, "float32"):
             return Answer(examination, call, single, again, expected)
     return Answer(examination, call, call, outcome, expected)
 
 
-def _put(
-    examination: Examination, call: Call, *, is_new: bool, upstream: torch.Tensor | None = None
-) -> tuple[Outcome, Expected]:
-    expected = examination.oracle.expected(call)
-    known = None if is_new else examination.known(call)
-    if known:
-        return known, expected
-    upstream = expected.upstream if upstream is None else upstream.to(getattr(torch, call.dtype))
-    return examination.ask(call, upstream), expected
+def _put(examination: Examination, call: Call, history: Sequence[Call], upstream: torch.Tensor | None) -> Outcome:
+    """The outcome of a call; what is known of an equal one, unless the object must have a history."""
+    if not history:
+        return examination.ask_once(call, upstream)
+    handle = examination.new_handle()  # a fresh object: what reached the first one may only have been looked up
+    for earlier in history:
+        examination.ask(_to(earlier, handle), None)
+    return examination.ask(_to(call, handle), upstream)
+
+
+def _to(call: Call, handle: int) -> Call:
+    return replace(call, build=call.build and replace(call.build, handle=handle))
 
 
 def make_call(
@@ -98,8 +100,8 @@ def _argument(name: str, value: Any, tensors: dict[str, torch.Tensor]) -> Argume
 def _in_float32(examination: Examination, call: Call) -> Call:
     """The same question in float32, to a module of its own."""
     payload = examination.inputs.payload(_single(call.payload.arguments), _single(call.payload.parameters))
-    build = call.build and replace(call.build, handle=-call.build.handle)
-    return replace(call, payload=payload, dtype="float32", build=build)
+    single = replace(call, payload=payload, dtype="float32")
+    return _to(single, examination.new_handle()) if call.build else single
 
 
 def _single(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -112,7 +114,7 @@ def _is_dtype_trouble(outcome: Outcome, dtype: str = "float64") -> bool:
     if isinstance(outcome.backward, Raised):
         return True
     if isinstance(reply, Raised):
-        return reply.stage in ("build", "forward", "result") and reply.type != "NotImplementedError"
+        return reply.stage in ("build", "forward", "result") and not reply.is_unfilled
     if not isinstance(reply, Returned):
         return False
     nodes = reply.tree.items if reply.tree.kind == "sequence" else (reply.tree,)
@@ -131,9 +133,13 @@ def _must_have_file(examination: Examination, call: Call) -> None:
 
 def must_raise(examination: Examination, call: Call, error: type[Exception], when: str) -> None:
     _must_have_file(examination, call)
-    reply = (examination.known(call) or examination.ask(call, None)).reply
+    outcome = examination.ask_once(call, None)
+    reply = outcome.reply
     about = asked(examination, call)
-    if isinstance(reply, Raised) and reply.stage != "import" and reply.type != "NotImplementedError":
+    if isinstance(reply, Raised) and error.__name__ not in reply.bases and _is_dtype_trouble(outcome):
+        again = examination.ask_once(_in_float32(examination, call), None).reply
+        reply = again if isinstance(again, Raised) and error.__name__ in again.bases else reply
+    if isinstance(reply, Raised) and reply.stage != "import" and not reply.is_unfilled:
         if error.__name__ in reply.bases:
             return
         fail(Verdict.NOT_RAISED, NotRaised(wanted=error.__name__, when=when, raised=reply), about)

@@ -82,11 +82,12 @@ class Limits(_Section):
 class Tolerances(_Section):
     """Largest difference allowed, times the largest expected value of the call (or 1, when that is smaller).
 
-    float64: correct code with a float32 scalar or softmax inside differs by up to 5.2e-7, the mildest wrong variant by
-    4.7e-4 (measured). float32: ten times what correct float32 code differs by.
+    float64: correct code with a float32 softmax inside differs by up to 5.2e-7, with 1e-6 added to the denominator of
+    its softmax by up to 4e-6, the mildest wrong variant by 4.7e-4. float32: ten times what correct float32 code
+    differs by.
     """
 
-    float64: Annotated[float, Field(gt=0)] = 1e-6
+    float64: Annotated[float, Field(gt=0)] = 1e-5
     float32: Annotated[float, Field(gt=0)] = 1e-4
 
 
@@ -105,7 +106,7 @@ class Assignment(_Section):
     folder: Path
     title: str
     #: Seed that students' own checks use; `grade` draws a fresh one for each run.
-    published_seed: int = 0
+    published_seed: Annotated[int, Field(ge=0)] = 0
     parts: Annotated[tuple[Part, ...], Field(min_length=1)]
     limits: Limits = Limits()
     tolerances: Tolerances = Tolerances()
@@ -180,6 +181,8 @@ def read_assignment(folder: Path) -> Assignment:
         raise AssignmentError(f"{file}: cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise AssignmentError(f"{file}: not valid TOML: {error}") from None
+    if "folder" in data:  # a field of the record, but not of the file
+        raise AssignmentError(f"{file}, folder: unknown key{_near('folder', _known_keys(()))}")
     try:
         assignment = Assignment.model_validate(data | {"folder": folder.resolve()})
     except ValidationError as error:

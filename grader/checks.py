@@ -109,7 +109,7 @@ class Module:
         self._target = target
         self._build = Build(arguments=arguments, handle=examination.new_handle())
         self._parameters = parameters
-        self._last: Call | None = None
+        self._history: list[Call] = []
 
     def __call__(
         self,
@@ -132,8 +132,8 @@ class Module:
             parameters=self._parameters,
             mode=mode,
         )
-        answer = ask(self._examination, call, after=self._last)
-        self._last = call
+        answer = ask(self._examination, call, tuple(self._history))
+        self._history.append(call)
         return answer
 
     def has_its_parameters(self, *arguments: Any) -> None:

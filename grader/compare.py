@@ -29,9 +29,10 @@ def allowance(tolerance: float, expected: Iterable[torch.Tensor]) -> float:
     """Largest difference allowed between any two elements of one call.
 
     One scale for all tensors of a call: some gradients are exactly 0 in theory (that of the key's bias), and no
-    scale of their own could judge them.
+    scale of their own could judge them. Infinities do not count: a scale of infinity would allow anything.
     """
-    return tolerance * max([1.0, *(float(tensor.abs().max()) for tensor in expected if tensor.numel())])
+    scales = (tensor.double().abs().nan_to_num(nan=0.0, posinf=0.0) for tensor in expected if tensor.numel())
+    return tolerance * max([1.0, *(float(scale.max()) for scale in scales)])
 
 
 def compare(observed: torch.Tensor, expected: torch.Tensor, allowed: float) -> Mismatch | None:

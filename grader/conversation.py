@@ -18,7 +18,7 @@ import torch
 
 from grader.assignment import Assignment, Limits
 from grader.call import Call
-from grader.launch import Launcher, Worker
+from grader.launch import Launcher, LaunchError, Worker
 from grader.outcome import (
     Died,
     Failed,
@@ -34,6 +34,10 @@ from grader.outcome import (
 )
 from grader.worker import wire
 from grader.worker.serve import MOST_PRINTED
+
+
+#: Characters kept of what is wrong with a reply: they may quote it.
+_MOST_DETAIL = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +92,8 @@ class Conversation:
         self._loaded: dict[str, Failed | None] = {}
         self._timeouts: Counter[tuple[str, str]] = Counter()
         self._used_s = 0.0
+        #: Why no worker could be started; nothing is asked any more, and whoever runs the session is to raise it.
+        self.fault: LaunchError | None = None
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """The outcome of a call; with `upstream`, of its backward pass too, when the output has that shape.
@@ -95,6 +101,15 @@ class Conversation:
         Raises:
             LaunchError: no worker could be started (the grader's fault).
         """
+        if self.fault:
+            raise self.fault
+        try:
+            return self._ask(call, upstream)
+        except LaunchError as fault:
+            self.fault = fault
+            raise
+
+    def _ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         refused = self._refusal(call)
         if refused:
             return Outcome(reply=NotAsked(reason=refused))
@@ -104,7 +119,7 @@ class Conversation:
         try:
             outcome = self._forward(call)
             if upstream is not None and _is_differentiable(outcome, upstream):
-                outcome = self._backward(outcome, upstream)
+                outcome = self._backward(call, outcome, upstream)
         except _Lost as lost:
             return Outcome(reply=self._lose(lost, call), printed=self._printed_last)
         self._replace_when_starved(outcome)
@@ -156,15 +171,14 @@ class Conversation:
             raise _Lost(Garbled(stage="call", detail=f"a reply of status {reply.status}"))
         return Outcome(reply=reply, tensors=tensors, printed=self._printed(), is_printed_cut=reply.dropped > 0)
 
-    def _backward(self, outcome: Outcome, upstream: torch.Tensor) -> Outcome:
+    def _backward(self, call: Call, outcome: Outcome, upstream: torch.Tensor) -> Outcome:
         frame = wire.encode({"op": "gradient"}, {"upstream": upstream})
         try:
             reply, tensors = self._exchange(frame, self._limits.call_s, "backward")
             if not isinstance(reply, (Gradients, Raised)):
                 raise _Lost(Garbled(stage="backward", detail=f"a reply of status {reply.status}"))
         except _Lost as lost:
-            self._end_worker()
-            return replace(outcome, backward=self._explain(lost.failed))
+            return replace(outcome, backward=self._lose(lost, call))
         return replace(outcome, backward=reply, gradients=tensors)
 
     def _exchange(self, frame: bytes, limit_s: float, stage: str) -> tuple[Any, Mapping[str, torch.Tensor]]:
@@ -179,7 +193,7 @@ class Conversation:
         except OSError:
             raise _Lost(Died(stage=stage, exit_code=None)) from None
         except wire.ProtocolError as error:
-            raise _Lost(Garbled(stage=stage, detail=str(error))) from None
+            raise _Lost(Garbled(stage=stage, detail=str(error)[:_MOST_DETAIL])) from None
         finally:
             self._used_s += time.monotonic() - begin
 

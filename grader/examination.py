@@ -51,14 +51,15 @@ class Examination:
         self._handles += 1
         return self._handles
 
-    def known(self, call: Call) -> Outcome | None:
-        """The outcome of an equal question, if one was put before."""
-        return self._answered.get(call.digest)
+    def ask_once(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
+        """The outcome of the question; a known one, when an equal question was put before."""
+        if call.digest not in self._answered:
+            self._answered[call.digest] = self.ask(call, upstream)
+        return self._answered[call.digest]
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
-        """Put the question now, and remember the first outcome."""
+        """Put the question now, whatever is known."""
         outcome = self._respondent.ask(call, upstream)
-        self._answered.setdefault(call.digest, outcome)
         self.printed.text += outcome.printed
         self.printed.is_cut |= outcome.is_printed_cut
         return outcome

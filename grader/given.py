@@ -28,6 +28,18 @@ class Given:
             self._drawn[name, shape] = torch.randn(shape, generator=self._generator(name, shape), dtype=torch.float64)
         return self._drawn[name, shape].clone()
 
+    def vectors(self, name: str, *shape: int, length: float | None = None) -> torch.Tensor:
+        """Random directions along the last axis, all of one length, so that no score is large by chance.
+
+        A clamp at 3, or an overflow, then shows in the checks made for it, always, and in no other, ever.
+
+        Args:
+            length: of each vector; by default such that a score query·key/√dim is at most 2.5.
+        """
+        dim = shape[-1]
+        length = math.sqrt(2.5 * math.sqrt(dim)) if length is None else length
+        return length * torch.nn.functional.normalize(self.normal(name, *shape), dim=-1)
+
     def permutation(self, name: str, length: int) -> torch.Tensor:
         """A random order of `range(length)` that leaves no element in place, so that using it always shows."""
         generator = self._generator(name, (length,))
@@ -37,14 +49,21 @@ class Given:
                 return order
 
     def parameters(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, torch.Tensor]:
-        """Weights and biases, normal with spread 1/sqrt(fan_in): scores stay moderate, and no bias is 0.
+        """Weights with orthonormal rows or columns, entries thus near 1/sqrt(fan_in), and biases that are never 0.
 
-        A bias has the fan-in of the weight beside it.
+        An orthonormal weight keeps the length of what it projects, which bounds the scores behind it.
         """
         return {
-            name: self.normal(f"parameter {name}", *shape) / math.sqrt(_fan_in(name, shapes))
+            name: self._weight(name, shape)
+            if len(shape) == 2
+            else self.vectors(f"parameter {name}", *shape, length=0.5)
             for name, shape in shapes.items()
         }
+
+    def _weight(self, name: str, shape: tuple[int, ...]) -> torch.Tensor:
+        rows, columns = shape
+        orthonormal, _ = torch.linalg.qr(self.normal(f"parameter {name}", max(shape), min(shape)))
+        return orthonormal if rows >= columns else orthonormal.T
 
     def _generator(self, name: str, shape: tuple[int, ...]) -> torch.Generator:
         text = f"{self._seed}/{self._scope}/{name}/{shape}".encode()
@@ -68,8 +87,3 @@ class Inputs:
         """The payload of these tensors; when an equal one was made before, that one, perhaps encoded already."""
         payload = Payload(arguments, parameters)
         return self._payloads.setdefault(payload.digest, payload)
-
-
-def _fan_in(name: str, shapes: Mapping[str, tuple[int, ...]]) -> int:
-    weight = shapes.get(f"{name.rpartition('.')[0]}.weight", shapes[name])
-    return weight[-1]

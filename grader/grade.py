@@ -47,7 +47,10 @@ class Grading:
         """Put every check to these sources, in workers of the launcher."""
         limits = TimeLimits.of(self.assignment.limits, self.call_s)
         with Conversation(launcher, sources.texts, self.assignment, limits) as conversation:
-            return examine(Examination(self.assignment, self.inputs, self.oracle, conversation, sources))
+            examined = examine(Examination(self.assignment, self.inputs, self.oracle, conversation, sources))
+        if conversation.fault:  # pytest took it for a check that failed
+            raise conversation.fault
+        return examined
 
     def rehearse(self) -> Examined:
         """Put every check to the reference itself. Warms everything a session needs, and proves that right code passes.

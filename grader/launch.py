@@ -108,8 +108,12 @@ class ForkLauncher:
         try:
             socket.send_fds(self._control, [b"fork"], [theirs.fileno(), writing])
             message, descriptors = self._receive("started")
-        except OSError as error:
-            raise LaunchError(f"the zygote does not answer: {error}") from None
+        except BaseException as error:
+            ours.close()
+            os.close(reading)
+            if isinstance(error, OSError):
+                raise LaunchError(f"the zygote does not answer: {error}") from None
+            raise
         finally:
             theirs.close()
             os.close(writing)
@@ -127,7 +131,10 @@ class ForkLauncher:
         deadline = time.monotonic() + _ANSWER_S
         while True:
             self._control.settimeout(max(deadline - time.monotonic(), 0.001))
-            data, descriptors, _, _ = socket.recv_fds(self._control, 4096, 1)
+            try:
+                data, descriptors, _, _ = socket.recv_fds(self._control, 4096, 1)
+            except OSError as error:
+                raise LaunchError(f"the zygote does not answer: {error}") from None
             if not data:
                 raise LaunchError("the zygote has ended")
             message = json.loads(data)

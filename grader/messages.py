@@ -79,7 +79,7 @@ def _no_file(fact: NoFile, asked: Asked | None) -> list[str]:
 def _broken_neighbour(fact: BrokenNeighbour, asked: Asked | None) -> list[str]:
     if fact.is_missing:
         lines = [f"not run: {fact.file}, which this file imports, is not in the submission"]
-    elif fact.raised.type == "NotImplementedError":
+    elif fact.raised.is_unfilled:
         lines = [f"not run: it uses {fact.file}, which is not filled in yet"]
     else:
         lines = [f"not run: {fact.file}, which this file imports, does not load", _error(fact.raised)]
@@ -101,7 +101,7 @@ def _no_answer(fact: NoAnswer, asked: Asked | None) -> list[str]:
 
 
 def _raised(raised: Raised, asked: Asked | None) -> list[str]:
-    if raised.type == "NotImplementedError" and raised.stage != "import":
+    if raised.is_unfilled and raised.stage != "import":
         return [f"{asked.callable if asked else 'it'} is not filled in yet", *_where(raised.frames)]
     if raised.stage == "import":
         file = asked.file if asked else "the file"
@@ -247,7 +247,7 @@ def _not_finite(fact: NotFinite, asked: Asked | None) -> list[str]:
     return [
         *_headline(asked, f"gave NaN or infinity in {what}"),
         _row("differs", f"{_share(fact.count, fact.total)} are not finite"),
-        _row("first", f"{_position(fact.index, fact.axes)}: observed {fact.value}"),
+        _row("first", f"{_position(fact.index, fact.axes)}observed {fact.value}"),
     ]
 
 
@@ -262,13 +262,12 @@ def _differs(fact: Differs, asked: Asked | None) -> list[str]:
         headline = (
             f"has a wrong gradient for {fact.name}" if fact.is_gradient else f"returned wrong values in {fact.name}"
         )
-    worst = f"{_position(mismatch.index, fact.axes)}: " if mismatch.index else ""
     return [
         *_headline(asked, headline),
         _row("differs", f"{_share(mismatch.differing, mismatch.total)} of {fact.name}"),
         _row(
             "worst",
-            f"{worst}observed {mismatch.observed:.6g}, expected {mismatch.expected:.6g}, "
+            f"{_position(mismatch.index, fact.axes)}observed {mismatch.observed:.6g}, expected {mismatch.expected:.6g}, "
             f"difference {mismatch.difference:.3g} (allowed {mismatch.allowed:.3g})",
         ),
     ]
@@ -279,9 +278,12 @@ def _share(count: int, total: int) -> str:
 
 
 def _position(index: Shape, axes: tuple[str, ...]) -> str:
+    """Where an element is, up to the colon; nothing for a tensor of one element without axes."""
+    if not index:
+        return ""
     if len(index) != len(axes):
-        return f"index {list(index)}"
-    return ", ".join(f"{axis} {step}" for axis, step in zip(axes, index, strict=True))
+        return f"index {list(index)}: "
+    return ", ".join(f"{axis} {step}" for axis, step in zip(axes, index, strict=True)) + ": "
 
 
 def _no_gradient(fact: NoGradient, asked: Asked | None) -> list[str]:

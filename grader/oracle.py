@@ -140,4 +140,7 @@ def _load_package(folder: Path) -> None:
     assert spec is not None and spec.loader is not None
     package = importlib.util.module_from_spec(spec)
     sys.modules[PACKAGE] = package
-    spec.loader.exec_module(package)
+    try:
+        spec.loader.exec_module(package)
+    except Exception as error:
+        raise OracleError(f"{init} cannot be imported: {type(error).__name__}: {error}") from None

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import torch
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from grader.worker.describe import SENDABLE
 from grader.worker.wire import Frame, ProtocolError
 
 _Name = Annotated[str, Field(max_length=1000)]
@@ -74,6 +75,15 @@ class Raised(_Record):
     def is_out_of_memory(self) -> bool:
         """Python says `MemoryError`; torch's allocator a `RuntimeError` with a text of its own."""
         return "MemoryError" in self.bases or "DefaultCPUAllocator" in self.message
+
+    @property
+    def is_unfilled(self) -> bool:
+        """Whether it is a stub's own `raise`, or a module without `forward`.
+
+        Torch raises `NotImplementedError` too: for an operation that a dtype does not have, from a line that says
+        nothing of it.
+        """
+        return self.type == "NotImplementedError" and (not self.frames or self.type in self.frames[-1].text)
 
 
 class MissingName(_Record):
@@ -169,6 +179,9 @@ def read_reply(frame: Frame) -> Returned | Raised | MissingName | WrongParameter
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise ProtocolError(f"reply, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    for name, tensor in frame.tensors.items():
+        if tensor.dtype not in SENDABLE:
+            raise ProtocolError(f"tensor {name!r} is of dtype {tensor.dtype}, which no answer has")
     if isinstance(reply, Returned):
         _match(reply.tree, frame.tensors)
     return reply

@@ -40,7 +40,9 @@ def score_submission(assignment: Assignment, staged: Staged, examined: Examined)
 def ungradable(assignment: Assignment, staged: Staged) -> Submission:
     """The entry of a submission of which nothing could be read: score 0, with what to do."""
     wanted = ", ".join(assignment.files)
-    reasons = "; ".join(f"{name}: {reason}" for name, reason in staged.sources.unreadable.items())
+    reasons = "; ".join(
+        f"{name}: {reason}" for name, reason in staged.sources.unreadable.items() if name in assignment.files
+    )
     found = ", ".join(file.name for file in staged.files) or "no Python file"
     reason = f"no file could be read ({reasons})" if reasons else f"none of {wanted} is there; found {found}"
     return unscored(

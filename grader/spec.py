@@ -100,9 +100,10 @@ def _title(name: str) -> str:
 def _points(file: Path, function: str, text: str) -> Decimal:
     try:
         points = Decimal(text)
-    except InvalidOperation:
-        points = Decimal(-1)
-    if points <= 0 or points != points.quantize(Decimal("0.01")):
+        is_right = points > 0 and points == points.quantize(Decimal("0.01"))
+    except InvalidOperation:  # no number, or NaN, or infinity
+        is_right = False
+    if not is_right:
         raise AssignmentError(
             f"{file}, {function}: points must be a positive number with at most two decimals; got {text!r}"
         )

@@ -76,7 +76,12 @@ def _paths(found: Found, assignment: Assignment, notes: list[str]) -> dict[str, 
                 notes.append(f"{clean_text(str(match.path.relative_to(found.folder)))} was read as {name}")
     taken = set(paths.values())
     folders = {found.folder, *(path.parent for path in taken)}
-    for path in sorted(path for folder in folders for path in neighbours(folder)):
+    try:
+        others = sorted(path for folder in folders for path in neighbours(folder))
+    except OSError as error:
+        notes.append(f"the folder cannot be read: {error.strerror}")
+        others = []
+    for path in others:
         if path not in taken and path.stem.isidentifier() and len(paths) < MOST_FILES:
             paths.setdefault(path.name, path)
     return paths

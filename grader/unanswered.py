@@ -77,7 +77,7 @@ def _verdict_of_raised(raised: Raised) -> Verdict:
         return Verdict.OUT_OF_MEMORY
     if raised.stage == "import":
         return Verdict.IMPORT_ERROR
-    if raised.type == "NotImplementedError":
+    if raised.is_unfilled:
         return Verdict.NOT_IMPLEMENTED
     return Verdict.NO_GRADIENT if raised.stage == "backward" else Verdict.EXCEPTION
 
@@ -91,7 +91,7 @@ def _broken_neighbour(examination: Examination, call: Call, failed: Failed) -> B
     if failed.stage == "import":
         return _broken_import(failed, own, others, examination.sources.texts)
     innermost = failed.frames[-1].file if failed.frames else own
-    if failed.type == "NotImplementedError" and innermost in others:
+    if failed.is_unfilled and innermost in others:
         return BrokenNeighbour(file=innermost, is_missing=False, raised=failed)
     return None
 

@@ -19,6 +19,8 @@ from .wire import Frame
 
 #: Innermost lines of a traceback that are reported.
 MOST_FRAMES = 8
+#: Names of a module that are reported.
+MOST_NAMES = 200
 
 Find = Callable[[str], ModuleType]
 IsOwn = Callable[[str], bool]
@@ -30,6 +32,11 @@ class _Pending(NamedTuple):
     root: torch.Tensor | None
     names: list[str]
     leaves: list[torch.Tensor]
+    #: Torch's default dtype during the forward pass, and so during the backward pass.
+    dtype: str
+
+
+_NOTHING = _Pending(None, [], [], "float64")
 
 
 class _Stage:
@@ -47,25 +54,22 @@ class Answerer:
         self._find = find
         self._is_own = is_own
         self._built: dict[int, torch.nn.Module] = {}
-        self._pending = _Pending(None, [], [])
+        self._pending = _NOTHING
 
     def load(self, part: str) -> dict[str, Any]:
         """Import a part; the reply names what it defines."""
+        _seed(0)  # numbers drawn while a file is imported are the same in every worker and run
         with _default_dtype("float32"):
             try:
-                module = self._find(part)
+                return {"status": "loaded", "names": _public_names(self._find(part))}
             except BaseException as error:
                 return self._raised(error, "import")
-        return {
-            "status": "loaded",
-            "names": [name for name in vars(module) if not name.startswith("_")][:200],
-        }
 
     def call(self, request: Frame) -> Frame:
         """Forward pass. The reply is `returned`, `raised`, `missing_name` or `wrong_parameters`."""
         header, tensors = request
         stage = _Stage()
-        self._pending = _Pending(None, [], [])
+        self._pending = _NOTHING
         _seed(header["seed"])
         with _default_dtype(header["dtype"]), torch.enable_grad():
             try:
@@ -75,24 +79,25 @@ class Answerer:
 
     def gradient(self, request: Frame) -> Frame:
         """Gradients of the last call's output, given the upstream gradient. Replies `gradients` or `raised`."""
-        root, names, leaves = self._pending
+        root, names, leaves, dtype = self._pending
         if root is None or not root.requires_grad:
             return Frame({"status": "gradients", "missing": names}, {})
         try:
-            found = torch.autograd.grad(root, leaves, request.tensors["upstream"].to(root.dtype), allow_unused=True)
+            with _default_dtype(dtype):
+                upstream = request.tensors["upstream"].to(root.dtype)
+                found = torch.autograd.grad(root, leaves, upstream, allow_unused=True)
             missing, plain = describe.gradients(names, found)
         except BaseException as error:
             return Frame(self._raised(error, "backward"), {})
         finally:
-            self._pending = _Pending(None, [], [])
+            self._pending = _NOTHING
         return Frame({"status": "gradients", "missing": missing}, plain)
 
     def _forward(self, header: dict[str, Any], tensors: dict[str, torch.Tensor], stage: _Stage) -> Frame:
         module = self._find(header["part"])
         stage.name = "build" if header["build"] else "forward"
         if header["name"] not in vars(module):
-            names = [name for name in vars(module) if not name.startswith("_")]
-            return Frame({"status": "missing_name", "names": names[:200]}, {})
+            return Frame({"status": "missing_name", "names": _public_names(module)}, {})
         function = getattr(module, header["name"])
         parameters: dict[str, torch.Tensor] = {}
         if header["build"]:
@@ -112,7 +117,7 @@ class Answerer:
         )
         stage.name = "result"
         reply = _returned(result, before, handed)
-        self._pending = _pending(result, leaves, parameters)
+        self._pending = _pending(result, leaves, parameters, header["dtype"])
         return reply
 
     def _build(self, cls: Any, header: dict[str, Any], tensors: dict[str, torch.Tensor]) -> torch.nn.Module | Frame:
@@ -155,6 +160,11 @@ class Answerer:
         ]
 
 
+def _public_names(module: ModuleType) -> list[str]:
+    names = [name for name in map(str, vars(module)) if not name.startswith("_")]
+    return [name[: describe.MOST_TEXT] for name in names[:MOST_NAMES]]
+
+
 def _argument(node: Any, handed: dict[str, torch.Tensor]) -> Any:
     return handed[node["tensor"]] if isinstance(node, dict) else node
 
@@ -167,11 +177,13 @@ def _returned(result: Any, before: dict[str, torch.Tensor], handed: dict[str, to
     return Frame({"status": "returned", "tree": tree, "changed": changed}, tensors)
 
 
-def _pending(result: Any, leaves: dict[str, torch.Tensor], parameters: dict[str, torch.Tensor]) -> _Pending:
+def _pending(
+    result: Any, leaves: dict[str, torch.Tensor], parameters: dict[str, torch.Tensor], dtype: str
+) -> _Pending:
     root = result[0] if isinstance(result, (tuple, list)) and result else result
     names = [f"arg.{name}" for name in leaves] + [f"param.{name}" for name in parameters]
     is_tensor = isinstance(root, torch.Tensor)
-    return _Pending(root if is_tensor else None, names, [*leaves.values(), *parameters.values()])
+    return _Pending(root if is_tensor else None, names, [*leaves.values(), *parameters.values()], dtype)
 
 
 @contextmanager

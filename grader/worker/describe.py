@@ -13,10 +13,13 @@ import torch
 MOST_ITEMS = 8
 #: Bytes of one answer that are sent; more is described by its shape alone.
 MOST_BYTES = 8 * 1024 * 1024
+#: Characters of an exception's text.
+MOST_MESSAGE = 4000
 #: Characters of a plain value's text.
 MOST_TEXT = 200
 
-_SENDABLE = {
+#: Dtypes a reply may hold.
+SENDABLE = {
     torch.float64,
     torch.float32,
     torch.float16,
@@ -72,7 +75,7 @@ def _tensor(tensor: torch.Tensor, tensors: dict[str, torch.Tensor]) -> dict[str,
     if oddity:
         return node | {"oddity": oddity, "shape": None}
     node["shape"] = list(tensor.shape)
-    if tensor.dtype in _SENDABLE and tensor.numel() * tensor.element_size() <= MOST_BYTES:
+    if tensor.dtype in SENDABLE and sum(map(_size, tensors.values())) + _size(tensor) <= MOST_BYTES:
         node["data"] = str(len(tensors))
         tensors[node["data"]] = plain(tensor)
     return node
@@ -93,6 +96,10 @@ def _oddity(tensor: torch.Tensor) -> str:
     return ""
 
 
+def _size(tensor: torch.Tensor) -> int:
+    return tensor.numel() * tensor.element_size()
+
+
 def _short(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 4 * MOST_TEXT:  # the text of a huge integer is slow to make
         return f"an integer of {value.bit_length()} bits"
@@ -103,18 +110,25 @@ def _short(value: object) -> str:
 
 def exception(error: BaseException, frames: list[dict[str, Any]], stage: str) -> dict[str, Any]:
     """The node of a raised exception: names of its class and of the classes above it, its text, its lines."""
+    bases = [_class_name(base) for base in type(error).__mro__[:MOST_ITEMS]]
     try:
-        message = str(error)
+        message = str.encode(str(error), errors="backslashreplace").decode()
     except BaseException as problem:  # an exception of the student's own may fail to print itself
-        message = f"(its text cannot be made: {type(problem).__name__})"
+        message = f"(its text cannot be made: {_class_name(type(problem))})"
     return {
         "status": "raised",
         "stage": stage,
-        "type": type(error).__name__[:MOST_TEXT],
-        "bases": [base.__name__[:MOST_TEXT] for base in type(error).__mro__[:MOST_ITEMS]],
-        "message": message[:4000],
+        "type": bases[0],
+        "bases": bases,
+        "message": message[:MOST_MESSAGE],
         "frames": frames,
     }
+
+
+def _class_name(cls: type) -> str:
+    """The name a class was made with, whatever its metaclass says."""
+    name: str = type.__dict__["__name__"].__get__(cls)
+    return name[:MOST_TEXT]
 
 
 def changed(before: Mapping[str, torch.Tensor], after: Mapping[str, torch.Tensor]) -> list[str]:

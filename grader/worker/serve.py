@@ -34,10 +34,11 @@ class _Printed(io.TextIOBase):
         return self._descriptor
 
     def write(self, text: str) -> int:
-        data = text[: self._room].encode(errors="replace")[: self._room]
-        written = self._write(data) if data else 0
+        kept = text[: self._room]
+        data = kept.encode(errors="replace")
+        written = self._write(data[: self._room]) if data else 0
         self._room -= written
-        self.dropped += max(len(text) - written, 0)
+        self.dropped += len(data) - written + len(text) - len(kept)
         return len(text)
 
     def start_call(self) -> None:
@@ -98,7 +99,8 @@ def _answer(answerer: Answerer, request: wire.Frame) -> wire.Frame:
 
 
 def _receive(connection: socket.socket) -> wire.Frame:
-    header_length, blob_length = wire.lengths(_exactly(connection, wire.PREFIX.size))
+    # What the trusted side sends is not capped: a submission's files may be larger than any reply.
+    header_length, blob_length = wire.PREFIX.unpack(_exactly(connection, wire.PREFIX.size))
     return wire.decode(_exactly(connection, header_length), _exactly(connection, blob_length))
 
 

@@ -95,10 +95,16 @@ class Zygote:
         os._exit(0)
 
     def _reap(self) -> None:
-        while self._owners:
-            pid, status, usage = os.wait4(-1, os.WNOHANG)
-            if pid == 0:
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
                 return
+            if pid == 0:
+                self._end_orphans()
+                return
+            if pid not in self._owners:
+                continue
             self._tell(
                 self._owners.pop(pid),
                 {
@@ -109,6 +115,14 @@ class Zygote:
                 },
                 [],
             )
+
+    def _end_orphans(self) -> None:
+        """Kill what workers that have ended left running. What those left shows at the next call."""
+        with contextlib.suppress(FileNotFoundError):  # a kernel built without CONFIG_PROC_CHILDREN
+            with open(f"/proc/self/task/{os.getpid()}/children") as children:
+                for pid in map(int, children.read().split()):
+                    if pid not in self._owners:
+                        os.kill(pid, signal.SIGKILL)
 
     def _tell(self, control: socket.socket, message: dict[str, Any], descriptors: list[int]) -> None:
         with contextlib.suppress(OSError):  # that examiner has gone; its workers end with their connections
@@ -146,6 +160,7 @@ def _reseed() -> None:
 def main(arguments: dict[str, Any]) -> None:
     """Warm up, say so on every control socket, serve."""
     limits.die_with_parent(arguments["parent"])
+    limits.adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     controls = [socket.socket(fileno=descriptor) for descriptor in arguments["controls"]]
     warm()

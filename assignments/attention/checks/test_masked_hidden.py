@@ -26,14 +26,14 @@ def causal(queries, keys):
 def test_later_keys_do_not_change_earlier_outputs(student, given):
     """Under a causal mask, the last key and value are replaced: only the last output may change."""
     query, key, value = (
-        given.normal("query", 2, 4, 5),
-        given.normal("key", 2, 4, 5),
+        given.vectors("query", 2, 4, 5),
+        given.vectors("key", 2, 4, 5),
         given.normal("value", 2, 4, 3),
     )
     before = student(query, key, value, causal(4, 4))
     before.matches("output")
     key, value = key.clone(), value.clone()
-    key[:, -1], value[:, -1] = given.normal("other key", 2, 5), given.normal("other value", 2, 3)
+    key[:, -1], value[:, -1] = given.vectors("other key", 2, 5), given.normal("other value", 2, 3)
     after = student(query, key, value, causal(4, 4))
     after.holds(
         "a later key changes no earlier output",
@@ -48,8 +48,8 @@ def test_later_keys_do_not_change_earlier_outputs(student, given):
 def test_forbidden_keys_get_no_gradient(student, given):
     """Keys and values that no query may attend to have gradients of exactly 0; the others have the right ones."""
     query, key, value = (
-        given.normal("query", 2, 4, 5),
-        given.normal("key", 2, 6, 5),
+        given.vectors("query", 2, 4, 5),
+        given.vectors("key", 2, 6, 5),
         given.normal("value", 2, 6, 3),
     )
     mask = torch.ones(2, 4, 6, dtype=torch.bool)

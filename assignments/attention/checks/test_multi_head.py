@@ -15,9 +15,9 @@ attention = Checks("MultiHeadAttention")
 def inputs(given, batch=3, queries=4, keys=5, d_model=6):
     """Three unrelated inputs: query [batch, queries, d_model], key and value [batch, keys, d_model]."""
     return (
-        given.normal("query", batch, queries, d_model),
-        given.normal("key", batch, keys, d_model),
-        given.normal("value", batch, keys, d_model),
+        given.vectors("query", batch, queries, d_model, length=1.5),
+        given.vectors("key", batch, keys, d_model, length=1.5),
+        given.vectors("value", batch, keys, d_model, length=1.5),
     )
 
 
@@ -48,7 +48,7 @@ def test_width_not_divisible_by_heads_raises(student):
 @attention.check(points=3, hint="after the split each head must hold its own slice of every position's vector")
 def test_self_attention_output(student, given):
     """One tensor is query, key and value."""
-    sequence = given.normal("sequence", 3, 4, 6)
+    sequence = given.vectors("sequence", 3, 4, 6, length=1.5)
     answer = student.build(given=given, d_model=6, n_heads=2)(sequence, sequence, sequence)
     answer.has_form()
     answer.matches("output", source="library")
@@ -116,7 +116,7 @@ def test_extreme_scores(student, given):
         parameters |= {f"{name}.weight": identity, f"{name}.bias": torch.zeros(6, dtype=torch.float64)}
     first_of_head = torch.tensor([1.0, 0, 0, 1, 0, 0], dtype=torch.float64)
     rows = torch.tensor([150.0, 450.0, -200.0, 300.0], dtype=torch.float64) * math.sqrt(3)
-    columns = given.permutation("order of keys", 5).double()
+    columns = torch.tensor([3.0, 1.0, 4.0, 0.0, 2.0], dtype=torch.float64)
     query, key = rows[:, None] * first_of_head, columns[:, None] * first_of_head
     value = given.normal("value", 3, 5, 6)
     student.build(parameters=parameters, d_model=6, n_heads=2)(

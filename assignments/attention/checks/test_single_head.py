@@ -14,8 +14,8 @@ head = Checks("SingleHeadAttention")
 def batched(given, batch=2, queries=3, keys=5, dim=7, value_dim=4):
     """query [batch, queries, dim], key [batch, keys, dim], value [batch, keys, value_dim]."""
     return (
-        given.normal("query", batch, queries, dim),
-        given.normal("key", batch, keys, dim),
+        given.vectors("query", batch, queries, dim),
+        given.vectors("key", batch, keys, dim),
         given.normal("value", batch, keys, value_dim),
     )
 
@@ -23,13 +23,13 @@ def batched(given, batch=2, queries=3, keys=5, dim=7, value_dim=4):
 def single(given, queries=3, keys=5, dim=7, value_dim=4):
     """The same for one sequence, without a batch axis."""
     return (
-        given.normal("query", queries, dim),
-        given.normal("key", keys, dim),
+        given.vectors("query", queries, dim),
+        given.vectors("key", keys, dim),
         given.normal("value", keys, value_dim),
     )
 
 
-def large(given, batch, keys=4, dim=5, value_dim=6):
+def large(given, batch, dim=5, value_dim=6):
     """Inputs whose scores are known, far apart and large: each row of weights is 1 at one key and 0 elsewhere.
 
     Scaled scores are row times column, rows 150, 600 and -200, columns 0 to 3: gaps of at least 150, and row maxima
@@ -38,10 +38,10 @@ def large(given, batch, keys=4, dim=5, value_dim=6):
     direction = torch.zeros(dim, dtype=torch.float64)
     direction[0] = 1
     rows = torch.tensor([150.0, 600.0, -200.0], dtype=torch.float64) * math.sqrt(dim)
-    columns = given.permutation("order of keys", keys).double()
+    columns = torch.tensor([2.0, 0.0, 3.0, 1.0], dtype=torch.float64)
     query = (rows[:, None] * direction).repeat(*batch, 1, 1)
     key = (columns[:, None] * direction).repeat(*batch, 1, 1)
-    return query, key, given.normal("value", *batch, keys, value_dim)
+    return query, key, given.normal("value", *batch, 4, value_dim)
 
 
 # --- scaled_dot_product_attention -------------------------------------------------------------------------------
@@ -161,9 +161,9 @@ def test_loops_leave_inputs_unchanged(student, given):
 def projected(given, batch=2, queries=3, keys=5, d_model=6):
     """Three unrelated inputs of width d_model."""
     return (
-        given.normal("query", batch, queries, d_model),
-        given.normal("key", batch, keys, d_model),
-        given.normal("value", batch, keys, d_model),
+        given.vectors("query", batch, queries, d_model, length=1.5),
+        given.vectors("key", batch, keys, d_model, length=1.5),
+        given.vectors("value", batch, keys, d_model, length=1.5),
     )
 
 

@@ -1,0 +1,47 @@
+'''
+attention homework
+I implemented softmax myself to understand it better (stable version from the slides)
+'''
+import math
+
+import torch
+from torch import nn
+
+
+def softmax(x):
+    # subtract the max so that exp does not overflow
+    x = x - x.max(dim=-1, keepdim=True)[0]
+    e = torch.exp(x)
+    return e / e.sum(dim=-1, keepdim=True)
+
+
+def scaled_dot_product_attention(query, key, value):
+    sim = query @ key.permute(0, 2, 1) / math.sqrt(query.shape[-1])
+    a = softmax(sim)
+    return a @ value, a
+
+
+def attention_with_loops(query, key, value):
+    L, S = query.shape[0], key.shape[0]
+    out = torch.zeros(L, value.shape[1])
+    sim = torch.zeros(L, S)
+    for i in range(L):
+        for j in range(S):
+            sim[i, j] = query[i].dot(key[j])
+    a = softmax(sim / math.sqrt(query.shape[1]))
+    for i in range(L):
+        for j in range(S):
+            out[i] = out[i] + a[i, j] * value[j]
+    return out
+
+
+class SingleHeadAttention(nn.Module):
+    def __init__(self, d_model, d_head):
+        super().__init__()
+        self.q_proj = nn.Linear(d_model, d_head)
+        self.k_proj = nn.Linear(d_model, d_head)
+        self.v_proj = nn.Linear(d_model, d_head)
+
+    def forward(self, query, key, value):
+        q, k, v = self.q_proj(query), self.k_proj(key), self.v_proj(value)
+        return scaled_dot_product_attention(q, k, v)

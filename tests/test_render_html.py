@@ -1,0 +1,494 @@
+"""The pages: what they show, what they cannot do, and for whom."""
+
+import re
+from datetime import date
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from sample_report import (
+    HOSTILE,
+    graded,
+    make_check,
+    make_header,
+    make_part,
+    make_report,
+    make_submission,
+    sample_class,
+)
+
+import grader.render.html
+from grader.render.causes import find_causes
+from grader.render.html import index_page, staff_page, student_page
+from grader.render.overview import summarise
+from grader.render.page import page_name
+from grader.report import Diagnosis, Feedback, Flag, Grader, Status, submission_from_json, to_json
+from grader.student_view import student_view
+from grader.verdict import Verdict
+
+CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+TODAY = date(2026, 12, 1)
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+FILES = {"single_head": "single_head.py", "masked": "masked.py", "multi_head": "multi_head.py"}
+
+
+class Page(HTMLParser):
+    """A page taken apart, which fails where tags do not close in order."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.ids, self.links, self.content = [], [], [], [], []
+        self.attributes = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.links += [value for name, value in attrs if name in ("href", "src", "action", "data", "srcset")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert tag == self.open.pop()
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] != "style":
+            self.content.append(data)
+
+    @property
+    def text(self):
+        """What a reader sees, blanks collapsed."""
+        return " ".join(" ".join(self.content).split())
+
+
+def student_page_of(submission, level="hint", header=None):
+    """Make the page a student gets."""
+    return student_page(student_view(header or make_header(), submission, Feedback(level=level), TODAY))
+
+
+def all_pages():
+    """Make every page of a realistic class."""
+    report = sample_class()
+    yield index_page(summarise(report, report.submissions))
+    for submission in report.submissions:
+        yield staff_page(report, submission)
+        yield student_page_of(submission, "full", report)
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """Every page of a realistic class, as text."""
+    return list(all_pages())
+
+
+def test_page_tags_close_in_order_and_ids_are_unique(pages):
+    """Each page is well formed."""
+    for text in pages:
+        page = Page(text)
+
+        assert [] == page.open
+        assert len(set(page.ids)) == len(page.ids)
+
+
+def test_page_links_inside_a_page_lead_somewhere(pages):
+    """What to fix first leads to its details."""
+    for text in pages:
+        page = Page(text)
+
+        assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
+
+
+def test_page_runs_and_loads_nothing(pages):
+    """No script, no handler, nothing remote, and a policy that would stop all of it."""
+    for text in pages:
+        page = Page(text)
+
+        assert not {"script", "iframe", "object", "embed", "form", "link", "img", "base"} & set(page.tags)
+        assert not [name for name, _ in page.attributes if name.startswith("on")]
+        assert not [link for link in page.links if ":" in link or link.startswith("/")]
+        assert ("content", CSP) in page.attributes
+        assert "url(" not in text
+        assert "@import" not in text
+
+
+def test_page_is_accessible_by_structure(pages):
+    """Language, title, one top heading, a main landmark, and scope on every table header."""
+    for text in pages:
+        page = Page(text)
+
+        assert ("lang", "en") in page.attributes
+        assert [1, 1, 1] == [page.tags.count(tag) for tag in ("title", "h1", "main")]
+        assert page.tags.count("th") == len([name for name, _ in page.attributes if name == "scope"])
+
+
+def test_page_same_record_gives_same_bytes(pages):
+    """A page is a function of the report."""
+    assert pages == list(all_pages())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_style_contrast_is_readable(scheme):
+    """Each text colour keeps 4.5 to 1 on each ground it stands on (WCAG 2.2, AA)."""
+    style = (Path(grader.render.html.__file__).parent / "templates" / "style.html.j2").read_text()
+    light, dark = (
+        dict(re.findall(r"--([\w-]+): (#\w{6})", block))
+        for block in re.findall(r":root \{(.*?)\}", style, re.DOTALL)[:2]
+    )
+    colours = light if scheme == "light" else light | dark
+    pairs = [
+        (text, ground) for text in ("text", "quiet", "good", "bad", "wait", "link") for ground in ("page", "panel")
+    ]
+
+    low = [pair for pair in [*pairs, ("warn", "warn-page")] if contrast(*(colours[name] for name in pair)) < 4.5]
+
+    assert [] == low
+
+
+def contrast(one, other):
+    """Compute the contrast of two colours as WCAG 2.2 defines it."""
+    darker, lighter = sorted(map(luminance, (one, other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour):
+    """Compute the relative luminance of a colour."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def hostile_submission():
+    """Build a submission with the hostile text in every field that can come from a student."""
+    check = make_check(message=HOSTILE, hint=HOSTILE, output=HOSTILE)
+    passed = make_check(id="p", verdict=Verdict.PASSED, score=2, message="", output=HOSTILE)
+    blocked = make_check(id="b", verdict=Verdict.BLOCKED, blocked_by=HOSTILE + ".py", message="")
+    return make_submission(
+        id=HOSTILE,
+        notes=[HOSTILE],
+        checks=[check, passed, blocked],
+        flags=[Flag(kind="eval", file=HOSTILE, line=1, detail=HOSTILE)],
+        files=[{"name": HOSTILE, "sha256": "0" * 64}],
+    )
+
+
+def test_page_hostile_text_is_text():
+    """Markup, reordering and control characters of a student are shown, on every page."""
+    submission = hostile_submission()
+    failed = make_submission(id="x", status=Status.UNGRADABLE, score=0, reason=HOSTILE)
+    report = make_report(submission, failed)
+
+    texts = [
+        index_page(summarise(report, report.submissions)),
+        *(staff_page(report, one) for one in report.submissions),
+        *(student_page_of(one, "full") for one in report.submissions),
+    ]
+
+    for text in texts:
+        assert '<script>alert("x")</script>⟨U+001B⟩[31m⟨U+202E⟩gnp.⟨U+200B⟩' in Page(text).text
+        assert "script" not in Page(text).tags
+        assert text.replace("\n", "").isprintable()
+
+
+def test_page_hostile_text_from_the_file_is_text():
+    """The way through report.json changes nothing about that."""
+    submission = submission_from_json(to_json(hostile_submission()), "x.json")
+
+    assert staff_page(make_header(), hostile_submission()) == staff_page(make_header(), submission)
+
+
+def test_student_page_names_nobody_else_and_links_nowhere():
+    """The page can be sent as it is."""
+    report = sample_class()
+
+    for submission in report.submissions:
+        page = Page(student_page_of(submission, "full", report))
+        others = {other.id for other in report.submissions} - {submission.id}
+
+        assert not [link for link in page.links if not link.startswith("#")]
+        assert not [other for other in others if re.search(rf"\b{re.escape(other)}\b", page.text)]
+        assert "staff only" not in page.text
+
+
+def test_student_page_hidden_check_shows_its_title_and_verdict():
+    """A hidden check is listed, and nothing that was said or asked in it."""
+    hidden = make_check(
+        id="t_secret", title="Large scores", visible=False, message="SECRET", output="SECRET", hint="SECRET"
+    )
+
+    text = student_page_of(make_submission(checks=[hidden]), "full")
+
+    assert "Large scores ✗ wrong value" in Page(text).text
+    assert "secret" not in text.lower()
+
+
+def test_student_page_shows_message_hint_and_what_was_printed():
+    """All that the level allows is on the page."""
+    check = make_check(
+        message="wrong\n  worst     dim 4", hint="look at the scale", output="shape 3\n", output_cut=True
+    )
+
+    page = Page(student_page_of(make_submission(checks=[check])))
+
+    assert "wrong worst dim 4 Hint look at the scale What your code printed (the beginning) shape 3" in page.text
+    assert "The rest is left out: it is too long to show." in page.text
+
+
+def test_student_page_verdict_is_in_words_with_a_marker():
+    """Nothing is told by colour alone."""
+    checks = [make_check(id=verdict, verdict=verdict, message=verdict) for verdict in Verdict if 0 < verdict.rank < 22]
+
+    page = Page(student_page_of(make_submission(checks=checks)))
+
+    assert all(f"{check.verdict.marker} {check.verdict.label}" in page.text for check in checks)
+
+
+def test_student_page_long_output_is_cut_on_the_page():
+    """A phone is not sent a megabyte of dots."""
+    text = student_page_of(make_submission(checks=[make_check(output="." * 1_000_000)]))
+
+    assert len(text) < 30_000
+    assert "(the beginning)" in text
+
+
+def test_student_page_one_import_error_is_said_once():
+    """Forty-five checks that fail for one reason are one thing to fix."""
+    message = "single_head.py could not be loaded: SyntaxError on line 31"
+    submission = graded("ada", lambda check: {"verdict": Verdict.IMPORT_ERROR, "message": message})
+
+    text = student_page_of(submission)
+
+    assert 1 == text.count(message)
+    assert 1 == text.count('class="card"')
+
+
+def test_student_page_all_passed_says_so():
+    """Full marks are good news, and need no list of problems."""
+    page = Page(student_page_of(graded("ada", lambda check: {})))
+
+    assert "Every check passed." in page.text
+    assert "What to fix" not in page.text
+
+
+def test_student_page_grader_error_is_not_a_zero():
+    """The student is told that the score is still to come, and that it is not their fault."""
+    submission = make_submission(status=Status.GRADER_ERROR, score=None, reason="examiner died", parts=(), checks=())
+
+    page = Page(student_page_of(submission))
+
+    assert "– of 100 points" in page.text
+    assert "Not graded yet The grader itself failed here." in page.text
+
+
+def test_student_page_charged_once_is_explained():
+    """Where the part's score is not the sum of its checks, the page says why."""
+    page = Page(student_page_of(make_submission(parts=[make_part(score=20, score_checks="12.5")])))
+
+    assert "20 of 30 12.5 by the checks; a mistake seen by several checks was charged once" in page.text
+
+
+def test_student_page_level_full_explains_the_mistake():
+    """After the deadline the recognised mistake is explained; before, it is not."""
+    diagnosis = Diagnosis(
+        part="single_head",
+        callables=("scaled_dot_product_attention",),
+        mistakes=("scale-by-d",),
+        title="Scores are divided by d",
+        explanation="The spread grows.",
+        checks=(make_check().id,),
+    )
+    submission = make_submission(diagnoses=[diagnosis])
+
+    assert "Scores are divided by d The spread grows." in Page(student_page_of(submission, "full")).text
+    assert "divided by d" not in student_page_of(submission, "hint")
+
+
+def test_staff_page_shows_flags_files_and_hidden_messages():
+    """Staff see everything."""
+    submission = make_submission(
+        checks=[make_check(id="test_x.py::test_y", visible=False, message="hidden message")],
+        flags=[Flag(kind="eval", file="masked.py", line=12, detail="eval(name)")],
+    )
+
+    page = Page(staff_page(make_header(), submission))
+
+    assert "eval masked.py:12 eval(name)" in " ".join(page.text.replace(" :12", ":12").split())
+    assert "hidden message" in page.text
+    assert "test_x.py::test_y" in page.text
+    assert "0" * 64 in page.text
+
+
+def test_staff_page_links_lead_to_the_files_the_caller_writes():
+    """The page lies in staff/, the student's beside it in students/."""
+    page = Page(staff_page(make_header(), make_submission(id="Ada Lovelace")))
+
+    assert {"../index.html", f"../students/{page_name('Ada Lovelace')}"} <= set(page.links)
+
+
+@pytest.mark.parametrize(("isolation", "is_said"), [("strong", False), ("partial", True), ("none", True)])
+def test_staff_pages_weak_isolation_is_a_banner(isolation, is_said):
+    """Below strong, no page for staff lets anyone overlook it."""
+    weak = Grader(version="1", python="3", torch="2", isolation=isolation, isolation_detail="no user namespaces")
+    report = make_report(make_submission(), grader=weak)
+
+    for text in (
+        index_page(summarise(report, report.submissions)),
+        staff_page(report, report.submissions[0]),
+    ):
+        assert is_said is (f"Isolation: {isolation} Student code was not kept" in Page(text).text)
+        assert is_said is ("no user namespaces" in text)
+
+
+def test_index_page_lists_every_submission_with_a_link():
+    """Each row leads to the submission's page and tells score, parts and first problem."""
+    report = make_report(make_submission(), make_submission(id="Bela B."))
+
+    page = Page(index_page(summarise(report, report.submissions)))
+
+    assert {"staff/ada.html", f"staff/{page_name('Bela B.')}"} <= set(page.links)
+    assert "ada 12.5 12.5 graded single_head: wrong value: Output and weights are right" in page.text
+
+
+def test_index_page_names_what_needs_a_person():
+    """Ungradable folders, grader errors and flags are not left to be found among 400 rows."""
+    report = sample_class()
+
+    page = Page(index_page(summarise(report, report.submissions)))
+
+    assert "Needs a person jonas-late : ungradable: no stub file found" in page.text
+    assert "kwame 1 flag" in page.text
+
+
+def test_index_page_shows_figures_and_most_failed_checks():
+    """Mean, median, histogram and the checks that failed most are there."""
+    passed = make_check(verdict=Verdict.PASSED, score=2, message="")
+    report = make_report(
+        make_submission(),
+        make_submission(id="bela", score=100, checks=[passed]),
+        make_submission(id="cyd", status=Status.GRADER_ERROR, score=None, reason="died"),
+    )
+
+    page = Page(index_page(summarise(report, report.submissions)))
+
+    assert "Submissions 3 Mean 56.25 Median 56.25 Points 100 Ungradable 0 Grader errors 1" in page.text
+    assert "Scores of 2 submissions" in page.text
+    assert "Output and weights are right single_head 2 0 3" in page.text
+
+
+def test_index_page_of_an_empty_run_is_a_page():
+    """Nothing to show is not an error."""
+    page = Page(index_page(summarise(make_header(), [])))
+
+    assert "Submissions 0 Mean – Median –" in page.text
+
+
+def test_summarise_histogram_counts_full_marks_to_the_last_tenth():
+    """0 is in the first tenth, 100 in the last, and a null score in none."""
+    scores = {"a": 0, "b": "9.99", "c": 10, "d": 100, "e": 50}
+    error = make_submission(id="f", status=Status.GRADER_ERROR, score=None, reason="died")
+
+    overview = summarise(
+        make_header(), [*(make_submission(id=name, score=score) for name, score in scores.items()), error]
+    )
+
+    assert (2, 1, 0, 0, 0, 1, 0, 0, 0, 1) == overview.histogram
+
+
+def test_find_causes_blocked_checks_join_the_end_of_their_chain():
+    """Twenty blocked checks do not bury the one cause, not even through one another."""
+    cause = make_check(id="cause")
+    chain = [
+        make_check(
+            id=f"b{number}",
+            verdict=Verdict.BLOCKED,
+            blocked_by=f"b{number - 1}" if number else "cause",
+            message="",
+        )
+        for number in range(20)
+    ]
+
+    causes = find_causes([*chain, cause], FILES)
+
+    assert [(("cause",), 20)] == [(tuple(check.id for check in one.checks), len(one.held_up)) for one in causes]
+    assert 42 == causes[0].lost
+
+
+def test_find_causes_blocked_by_a_file_joins_what_is_wrong_with_it():
+    """A part that imports a broken file waits for that file."""
+    broken = make_check(id="broken", verdict=Verdict.IMPORT_ERROR, message="SyntaxError")
+    blocked = make_check(id="b", part="masked", verdict=Verdict.BLOCKED, blocked_by="single_head.py", message="")
+
+    causes = find_causes([broken, blocked], FILES)
+
+    assert [("single_head.py", 1)] == [(cause.heading, len(cause.held_up)) for cause in causes]
+
+
+@pytest.mark.parametrize("blocked_by", ["b", "c", "helper.py", None])
+def test_find_causes_blocked_for_no_known_cause_is_a_cause_itself(blocked_by):
+    """Circles and unknown names lose no check."""
+    checks = [
+        make_check(id="b", verdict=Verdict.BLOCKED, blocked_by=blocked_by, message=""),
+        make_check(id="c", verdict=Verdict.BLOCKED, blocked_by="b", message=""),
+    ]
+
+    causes = find_causes(checks, FILES)
+
+    assert {"b", "c"} == {check.id for cause in causes for check in cause.checks}
+
+
+def test_find_causes_hidden_checks_of_a_broken_file_join_the_visible_ones():
+    """A student sees one broken file once, though hidden checks have no message."""
+    visible = make_check(id="v", verdict=Verdict.IMPORT_ERROR, message="SyntaxError")
+    hidden = make_check(id="h", verdict=Verdict.IMPORT_ERROR, visible=False, message="")
+
+    causes = find_causes([hidden, visible], FILES)
+
+    assert [2] == [len(cause.checks) for cause in causes]
+
+
+def test_find_causes_silent_hidden_checks_come_last():
+    """What says nothing is no help to begin with."""
+    hidden = make_check(id="h", verdict=Verdict.CRASHED, visible=False, message="")
+    visible = make_check(id="v", verdict=Verdict.UNSTABLE)
+
+    causes = find_causes([hidden, visible], FILES)
+
+    assert [False, True] == [cause.is_silent for cause in causes]
+
+
+@pytest.mark.parametrize("name", ["ada", "ada_lovelace-2", "a.b", "0"])
+def test_page_name_ordinary_id_is_kept(name):
+    """Most pages are found by the student's id."""
+    assert f"{name}.html" == page_name(name)
+
+
+AWKWARD = [
+    "Ada", "ADA", "ada ", "..", ".", "-rf", ".hidden", "a/b", "a\\b", "a\nb", "con", "nul.x", "index",
+    "é", "e\u0301",
+    "王小明", "x" * 255, "x" * 254, "\udcff", "\udcfe", "", "ada~0123456789abcdef", "a%2e", "a&b", "?", "#",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_page_name_awkward_id_gets_a_safe_name(name):
+    """A page's name is a plain file name, needs no escaping in a link, and is no device."""
+    page = page_name(name)
+
+    assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*~[0-9a-f]{16}\.html", page)
+    assert len(page) <= 64
+
+
+def test_page_name_different_ids_never_share_a_file():
+    """Not even where upper and lower case are the same, and not with a name made to look like another's."""
+    names = [
+        *AWKWARD,
+        "ada",
+        "a.b",
+        page_name("Ada").removesuffix(".html"),
+        page_name("Ada").removesuffix(".html").lower(),
+    ]
+
+    pages = {page_name(name).casefold() for name in names}
+
+    assert len(set(names)) == len(pages)

@@ -1,0 +1,85 @@
+"""grades.csv: one line per submission."""
+
+import csv
+import io
+
+from sample_report import HOSTILE, make_part, make_report, make_submission, sample_class
+
+from grader.render.overview import summarise
+from grader.render.table import grades_csv
+from grader.report import Grader, Status
+
+
+def rows_of(*submissions, **fields):
+    """Make the table and read it back."""
+    report = make_report(*submissions, **fields)
+    return list(csv.reader(io.StringIO(grades_csv(summarise(report, report.submissions)))))
+
+
+def test_grades_csv_whole_table_is_as_documented():
+    """The columns and the way numbers are written are what gradebooks rely on."""
+    report = make_report(make_submission())
+
+    text = grades_csv(summarise(report, report.submissions))
+
+    assert (
+        "id,status,score,max_score,single_head,first_problem,isolation\n"
+        "ada,graded,12.50,100.00,12.50,single_head: wrong value: Output and weights are right,strong\n"
+    ) == text
+
+
+def test_grades_csv_grader_error_has_an_empty_score():
+    """A null score is not a zero in the gradebook either."""
+    error = make_submission(id="bela", status=Status.GRADER_ERROR, score=None, reason="died", parts=(), checks=())
+
+    rows = rows_of(make_submission(), error)
+
+    assert ["bela", "grader_error", "", "100.00", "", "grader error: died", "strong"] == rows[2]
+
+
+def test_grades_csv_ungradable_has_zero_points():
+    """What could not be read has a score, and says why."""
+    folder = make_submission(status=Status.UNGRADABLE, score=0, reason="no stub file", parts=(), checks=())
+
+    rows = rows_of(folder)
+
+    assert ["ada", "ungradable", "0.00", "100.00", "ungradable: no stub file", "strong"] == rows[1]
+
+
+def test_grades_csv_part_columns_keep_their_order_and_fill_gaps():
+    """A part that a submission lacks is an empty cell under the right head."""
+    first = make_submission(parts=[make_part(), make_part(name="masked", score=7)])
+    second = make_submission(id="bela", parts=[make_part(name="masked", score=8)])
+
+    rows = rows_of(first, second)
+
+    assert ["single_head", "masked"] == rows[0][4:6]
+    assert [["12.50", "7.00"], ["", "8.00"]] == [row[4:6] for row in rows[1:]]
+
+
+def test_grades_csv_hostile_id_is_one_harmless_cell():
+    """No formula, no line break and no shapeless character reaches a spreadsheet."""
+    report = make_report(make_submission(id=HOSTILE))
+
+    text = grades_csv(summarise(report, report.submissions))
+
+    assert 2 == text.count("\n")
+    assert text.replace("\n", "").isprintable()
+    assert rows_of(make_submission(id=HOSTILE))[1][0].startswith("'=1+1")
+
+
+def test_grades_csv_tells_the_isolation_in_every_row():
+    """A row copied elsewhere still says how far its score can be trusted."""
+    weak = Grader(version="1", python="3", torch="2", isolation="none")
+
+    rows = rows_of(make_submission(), make_submission(id="bela"), grader=weak)
+
+    assert ["isolation", "none", "none"] == [row[-1] for row in rows]
+
+
+def test_grades_csv_rows_are_as_long_as_the_head():
+    """A realistic class makes a rectangle."""
+    rows = rows_of(*sample_class().submissions)
+
+    assert {9} == {len(row) for row in rows}
+    assert 21 == len(rows)

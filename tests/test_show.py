@@ -1,0 +1,127 @@
+"""Strings from students, in each place they are shown."""
+
+import csv
+import io
+import json
+import sys
+import unicodedata
+
+import pytest
+from markdown_it import MarkdownIt
+from sample_report import HOSTILE
+
+from grader.show import for_csv_cell, for_html, for_json, for_markdown, for_terminal
+
+SHAPELESS = ("Cc", "Cf", "Cs", "Zl", "Zp")
+SINKS = (for_html, for_terminal, for_csv_cell, for_markdown)
+
+
+@pytest.mark.parametrize("show", SINKS)
+def test_show_every_shapeless_character_becomes_a_code(show):
+    """No character of the categories without a shape gets through, in any sink."""
+    kept = [
+        f"U+{code:04X}"
+        for code in range(sys.maxunicode + 1)
+        if unicodedata.category(chr(code)) in SHAPELESS
+        and chr(code) not in "\t\n"
+        and chr(code) in show(f"a{chr(code)}b")
+    ]
+
+    assert [] == kept
+
+
+@pytest.mark.parametrize("filler", ["\u034f", "\u115f", "\u3164", "\uffa0", "\u180b", "\ufe00", "\U000e0100"])
+def test_show_invisible_letters_become_codes(filler):
+    """Fillers and selectors that Unicode calls letters or marks are shown as well."""
+    assert f"a⟨U+{ord(filler):04X}⟩b" == for_html(f"a{filler}b")
+
+
+@pytest.mark.parametrize("show", [for_html, for_terminal])
+def test_show_ordinary_text_stays_as_it_is(show):
+    """Letters of any script, emoji in their emoji form, tabs and newlines are not touched."""
+    text = "José 王小明 Ελλάδα ❤\ufe0f\n\tscores = q @ k.T  # 100 %"
+
+    assert text == show(text)
+
+
+def test_show_for_html_keeps_line_breaks_of_windows_as_one():
+    """A carriage return at a line's end is worth no code; one inside is, because it overwrites the line."""
+    assert "a\nb⟨U+000D⟩c" == for_html("a\r\nb\rc")
+
+
+def test_show_for_html_leaves_markup_to_autoescape():
+    """Escaping twice would show students their own quotes as entities."""
+    assert "'<b>' & co" == for_html("'<b>' & co")
+
+
+def test_show_for_terminal_escape_sequences_lose_their_power():
+    """Colours, titles and the eight-bit forms of both lose the character that starts them."""
+    shown = for_terminal("\x1b[31mred\x1b]0;title\x07 \x9b2J \x9d0;t\x9c")
+
+    assert "⟨U+001B⟩[31mred⟨U+001B⟩]0;title⟨U+0007⟩ ⟨U+009B⟩2J ⟨U+009D⟩0;t⟨U+009C⟩" == shown
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "＝1", "\u3000@x"])
+def test_show_for_csv_cell_formula_gets_an_apostrophe(cell):
+    """A cell that a spreadsheet would run is made text."""
+    assert for_csv_cell(cell).startswith("'")
+
+
+@pytest.mark.parametrize("cell", ["", "ada", "a=b", "12.50", "'quoted'", "wrong value: q @ k"])
+def test_show_for_csv_cell_ordinary_text_stays_as_it_is(cell):
+    """Signs inside a cell do not make it a formula."""
+    assert cell == for_csv_cell(cell)
+
+
+def test_show_for_csv_cell_line_breaks_become_codes():
+    """A row stays one line, for tools that read lines."""
+    row = io.StringIO()
+
+    csv.writer(row).writerow([for_csv_cell("a\nb\tc"), "12.50"])
+
+    assert "a⟨U+000A⟩b⟨U+0009⟩c,12.50\r\n" == row.getvalue()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HOSTILE,
+        "![i](http://e.example/i.png)",
+        "<img src=x onerror=alert(1)>",
+        "[click](javascript:alert(1))",
+        "a | b | c",
+        "``` \n# heading\n- item",
+        "`x` <b>y</b> `z",
+        "\\` <b>",
+        "\\",
+        "http://e.example @everyone #1 :tada: $x$",
+        "   ",
+    ],
+)
+def test_show_for_markdown_is_one_code_span_in_one_cell(text):
+    """Whatever the text, a table cell of it holds one code span and nothing else."""
+    markdown = MarkdownIt("gfm-like", {"linkify": False})
+
+    tokens = markdown.parse(f"| a | b |\n| - | - |\n| {for_markdown(text)} | end |\n")
+
+    inline = [token for token in tokens if token.type == "inline"]
+    assert ["a", "b"] == [token.content for token in inline[:2]]
+    assert ["code_inline"] == [child.type for child in inline[2].children]
+    assert "end" == inline[3].content
+    assert 4 == len(inline)
+
+
+def test_show_for_markdown_of_nothing_is_nothing():
+    """An empty text leaves a cell empty; two backticks would open a code span."""
+    assert "" == for_markdown("")
+
+
+def test_show_for_json_reads_back_the_same():
+    """Escapes in JSON are a way of writing, not a change."""
+    value = {"output": "José \u202e\u200b\ufeff\u2028\x9b\U000e0041 \x1b"}
+
+    shown = for_json(json.dumps(value, ensure_ascii=False))
+
+    assert value == json.loads(shown)
+    assert "José" in shown
+    assert r"\u202e\u200b\ufeff\u2028\u009b\udb40\udc41" in shown
