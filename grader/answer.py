@@ -10,6 +10,7 @@ from grader import compare
 from grader.call import Call
 from grader.examination import Examination
 from grader.failure import (
+    Asked,
     Differs,
     Fact,
     InputChanged,
@@ -44,7 +45,6 @@ class Answer:
         self._examination = examination
         self._expected = expected
         self._callable = examination.assignment.callable(call.part, call.name)
-        self._asked = asked(examination, call)
 
     # --- claims a check makes ---------------------------------------------------------------------------------
 
@@ -301,6 +301,10 @@ class Answer:
     def _expect(self, source: str) -> Expected:
         """The answer of a source to the question as it was put in float64."""
         return self._expected if source == "reference" else self._examination.oracle.expected(self._question, source)
+
+    @property
+    def _asked(self) -> Asked:
+        return asked(self._examination, self.call)
 
     def _axes(self, name: str) -> tuple[str, ...]:
         return self._callable.axes.get(name, ())

@@ -218,5 +218,5 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
 
 def _near(name: str, known: list[str]) -> str:
     """`; did you mean 'x'?`, or what there is."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name, known, n=1)
     return f"; did you mean {close[0]!r}?" if close else f"; there are: {', '.join(known)}"

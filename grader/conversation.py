@@ -35,7 +35,6 @@ from grader.outcome import (
 from grader.worker import wire
 from grader.worker.serve import MOST_PRINTED
 
-
 #: Characters kept of what is wrong with a reply: they may quote it.
 _MOST_DETAIL = 300
 

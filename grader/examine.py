@@ -1,11 +1,18 @@
-"""One pytest session over an assignment's checks, in this process, against one respondent."""
+"""An assignment's checks in an open pytest session, put to one submission after another.
 
+Collecting costs as much as running, so a run collects once: `with_checks` opens the session and calls back while it
+is open, and `Checking.examine` then runs all its tests for one submission, as often as it is called. Each time a
+fresh pytest-json-report listens, and the results are read from its report.
+"""
+
+import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pytest
+from pytest_jsonreport.plugin import Hooks, JSONReport
 
 from grader.assignment import Assignment
 from grader.examination import Examination
@@ -13,7 +20,7 @@ from grader.plugin import CheckPlugin, CheckResult
 from grader.spec import CheckSpec, validate
 from grader.verdict import Verdict
 
-#: Plugins of pytest that a session of checks does not need; each costs time in every session.
+#: Plugins of pytest that a session of checks does not need; each costs time with every test.
 _UNUSED = (
     "cacheprovider",
     "capture",
@@ -26,6 +33,7 @@ _UNUSED = (
     "recwarn",
     "setuponly",
     "setupplan",
+    "skipping",
     "stepwise",
     "subtests",
     "terminalreporter",
@@ -38,6 +46,8 @@ _UNUSED = (
     "monkeypatch",
 )
 _OMITTED = ("collectors", "environment", "keywords", "log", "streams", "traceback", "warnings")
+
+Result = TypeVar("Result")
 
 
 class ExamineError(Exception):
@@ -53,29 +63,94 @@ class Examined:
     durations_s: tuple[float, ...]
 
 
-def examine(examination: Examination) -> Examined:
-    """Put every check to the respondent.
+class Checking:
+    """The collected checks of an assignment, in an open pytest session."""
+
+    def __init__(self, session: pytest.Session, plugin: CheckPlugin) -> None:
+        self._session = session
+        self._plugin = plugin
+        self.specs = plugin.specs
+
+    def examine(self, examination: Examination) -> Examined:
+        """Put every check to the respondent of an examination."""
+        config = self._session.config
+        self._plugin.begin(examination)
+        listener = _Listener(config)
+        config.pluginmanager.register(listener)
+        try:
+            listener.pytest_sessionstart(self._session)
+            for item, following in itertools.pairwise([*self._session.items, None]):
+                config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            listener.pytest_sessionfinish(self._session)
+        finally:
+            config.pluginmanager.unregister(listener)
+        results = {result.id: (result, duration) for result, duration in map(_read, listener.report["tests"])}
+        pairs = [results.get(spec.id, (_no_result(spec), 0.0)) for spec in self.specs]
+        return Examined(
+            specs=self.specs,
+            results=tuple(result for result, _ in pairs),
+            durations_s=tuple(duration for _, duration in pairs),
+        )
+
+
+def with_checks(assignment: Assignment, body: Callable[[Checking], Result]) -> Result:
+    """Collect an assignment's checks, and call `body` while the session is open; passes on what it returns or raises.
 
     Raises:
         ExamineError: collection failed.
         AssignmentError: the checks do not fit the assignment.
     """
-    plugin = CheckPlugin(examination)
+    loop = _Loop(assignment, body)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    status = pytest.main(_arguments(examination.assignment), plugins=[plugin])
-    if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+    status = pytest.main(_arguments(assignment), plugins=[loop.plugin, loop])
+    if loop.raised:
+        raise loop.raised
+    if not loop.has_run:
         raise ExamineError(
-            f"{examination.assignment.checks}: pytest ended with {status!s}: {_collection_errors(plugin.report)}"
+            f"{assignment.checks}: pytest ended with {status!s}: {loop.problem or 'no test was collected'}"
         )
-    validate(examination.assignment, plugin.specs)
-    tests = [_read(test) for test in plugin.report["tests"]]
-    by_id = {result.id: (result, duration) for result, duration in tests}
-    results = [by_id.get(spec.id, (_no_result(spec), 0.0)) for spec in plugin.specs]
-    return Examined(
-        specs=plugin.specs,
-        results=tuple(result for result, _ in results),
-        durations_s=tuple(duration for _, duration in results),
-    )
+    return loop.returned[0]
+
+
+class _Listener(JSONReport):
+    """One submission's JSON report. It comes and goes within the session, so the session's own hooks are not its."""
+
+    def pytest_addhooks(self, pluginmanager: pytest.PytestPluginManager) -> None:
+        """`_Loop` has added them already."""
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """It has its configuration already."""
+
+
+class _Loop(Generic[Result]):
+    """Takes the place of pytest's loop over the tests: calls back with the session open."""
+
+    def __init__(self, assignment: Assignment, body: Callable[[Checking], Result]) -> None:
+        self.plugin = CheckPlugin(assignment)
+        self.returned: list[Result] = []
+        self.raised: BaseException | None = None
+        self.has_run = False
+        self.problem = ""
+        self._assignment = assignment
+        self._body = body
+
+    def pytest_addhooks(self, pluginmanager: pytest.PytestPluginManager) -> None:
+        pluginmanager.add_hookspecs(Hooks)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.problem = self.problem or report.longreprtext
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed:  # a file of checks could not be collected
+            return True
+        self.has_run = True
+        try:
+            validate(self._assignment, self.plugin.specs)
+            self.returned.append(self._body(Checking(session, self.plugin)))
+        except BaseException as error:  # pytest would swallow it, an interruption too
+            self.raised = error
+        return True
 
 
 def _arguments(assignment: Assignment) -> list[str]:
@@ -86,14 +161,13 @@ def _arguments(assignment: Assignment) -> list[str]:
         "pytest_jsonreport",
         "-p",
         "legacypath",
-        "--json-report",
         "--json-report-file=none",
         f"--json-report-omit={','.join(_OMITTED)}",
         "-c",
         os.devnull,
         f"--rootdir={assignment.folder}",
         "--import-mode=importlib",
-        "--tb=no",
+        "--tb=short",
         "-q",
         str(assignment.checks),
     ]
@@ -116,13 +190,3 @@ def _read(test: dict[str, Any]) -> tuple[CheckResult, float]:
 
 def _no_result(spec: CheckSpec) -> CheckResult:
     return CheckResult(id=spec.id, verdict=Verdict.GRADER_ERROR, message="the check gave no result")
-
-
-def _collection_errors(report: dict[str, Any]) -> str:
-    failed = [collector for collector in report.get("collectors", []) if collector.get("outcome") == "failed"]
-    return "; ".join(str(collector.get("longrepr", "")) for collector in failed) or "no test was collected"
-
-
-def lost_points(examined: Examined) -> Sequence[CheckResult]:
-    """The results that are not `passed`."""
-    return [result for result in examined.results if result.verdict is not Verdict.PASSED]

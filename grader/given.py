@@ -7,7 +7,7 @@ All students of a run see the same inputs, so what is drawn and encoded once is 
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 
@@ -20,13 +20,11 @@ class Given:
     def __init__(self, seed: int, scope: str) -> None:
         self._seed = seed
         self._scope = scope
-        self._drawn: dict[tuple[str, tuple[int, ...]], torch.Tensor] = {}
+        self._kept: dict[tuple[str, str, tuple[int, ...]], torch.Tensor] = {}
 
     def normal(self, name: str, *shape: int) -> torch.Tensor:
         """Standard normal; two names, or two shapes, are unrelated."""
-        if (name, shape) not in self._drawn:
-            self._drawn[name, shape] = torch.randn(shape, generator=self._generator(name, shape), dtype=torch.float64)
-        return self._drawn[name, shape].clone()
+        return self._once("normal", name, shape, self._draw)
 
     def vectors(self, name: str, *shape: int, length: float | None = None) -> torch.Tensor:
         """Random directions along the last axis, all of one length, so that no score is large by chance.
@@ -36,9 +34,8 @@ class Given:
         Args:
             length: of each vector; by default such that a score query·key/√dim is at most 2.5.
         """
-        dim = shape[-1]
-        length = math.sqrt(2.5 * math.sqrt(dim)) if length is None else length
-        return length * torch.nn.functional.normalize(self.normal(name, *shape), dim=-1)
+        length = math.sqrt(2.5 * math.sqrt(shape[-1])) if length is None else length
+        return length * self._once("direction", name, shape, self._direction)
 
     def permutation(self, name: str, length: int) -> torch.Tensor:
         """A random order of `range(length)` that leaves no element in place, so that using it always shows."""
@@ -61,9 +58,28 @@ class Given:
         }
 
     def _weight(self, name: str, shape: tuple[int, ...]) -> torch.Tensor:
-        rows, columns = shape
-        orthonormal, _ = torch.linalg.qr(self.normal(f"parameter {name}", max(shape), min(shape)))
-        return orthonormal if rows >= columns else orthonormal.T
+        return self._once("weight", name, shape, self._orthonormal)
+
+    def _once(
+        self, kind: str, name: str, shape: tuple[int, ...], make: Callable[[str, tuple[int, ...]], torch.Tensor]
+    ) -> torch.Tensor:
+        """A copy of what was made for this kind, name and shape; the caller may change it."""
+        key = (kind, name, shape)
+        if key not in self._kept:
+            self._kept[key] = make(name, shape)
+        return self._kept[key].clone()
+
+    def _draw(self, name: str, shape: tuple[int, ...]) -> torch.Tensor:
+        return torch.randn(shape, generator=self._generator(name, shape), dtype=torch.float64)
+
+    def _direction(self, name: str, shape: tuple[int, ...]) -> torch.Tensor:
+        return torch.nn.functional.normalize(self._draw(name, shape), dim=-1)
+
+    def _orthonormal(self, name: str, shape: tuple[int, ...]) -> torch.Tensor:
+        """Orthonormal columns, or rows when there are fewer of them."""
+        tall, _ = torch.linalg.qr(self._draw(f"parameter {name}", (max(shape), min(shape))))
+        orthonormal: torch.Tensor = tall if shape[0] >= shape[1] else tall.T
+        return orthonormal
 
     def _generator(self, name: str, shape: tuple[int, ...]) -> torch.Generator:
         text = f"{self._seed}/{self._scope}/{name}/{shape}".encode()

@@ -1,7 +1,9 @@
 """Grading one submission, from its folder to its entry in the report: stage, examine, score."""
 
 import gc
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 
@@ -9,7 +11,7 @@ from grader.assignment import Assignment, AssignmentError
 from grader.conversation import Conversation, TimeLimits
 from grader.course import Course
 from grader.examination import Examination
-from grader.examine import Examined, ExamineError, examine
+from grader.examine import Checking, Examined, ExamineError, with_checks
 from grader.find import Found
 from grader.given import Inputs
 from grader.launch import Launcher
@@ -21,12 +23,15 @@ from grader.stage import stage
 from grader.trusted import TrustedRespondent
 from grader.verdict import Verdict
 
+Result = TypeVar("Result")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grading:
     """All that the submissions of one run share."""
 
     assignment: Assignment
+    checking: Checking
     inputs: Inputs
     oracle: Oracle
     #: A call's deadline that overrides the assignment's.
@@ -47,7 +52,9 @@ class Grading:
         """Put every check to these sources, in workers of the launcher."""
         limits = TimeLimits.of(self.assignment.limits, self.call_s)
         with Conversation(launcher, sources.texts, self.assignment, limits) as conversation:
-            examined = examine(Examination(self.assignment, self.inputs, self.oracle, conversation, sources))
+            examined = self.checking.examine(
+                Examination(self.assignment, self.inputs, self.oracle, conversation, sources)
+            )
         if conversation.fault:  # pytest took it for a check that failed
             raise conversation.fault
         return examined
@@ -61,7 +68,7 @@ class Grading:
         """
         sources = Sources(texts=dict.fromkeys(self.assignment.files, ""))
         respondent = TrustedRespondent(self.oracle)
-        examined = examine(Examination(self.assignment, self.inputs, self.oracle, respondent, sources))
+        examined = self.checking.examine(Examination(self.assignment, self.inputs, self.oracle, respondent, sources))
         failed = [result for result in examined.results if result.verdict is not Verdict.PASSED]
         if failed:
             raise AssignmentError(
@@ -72,24 +79,29 @@ class Grading:
         return examined
 
 
-def prepare(course: Course, assignment: Assignment, seed: int, call_s: float | None = None) -> Grading:
-    """What a run needs, rehearsed: warm, and every expected answer known.
+def with_grading(
+    course: Course, assignment: Assignment, seed: int, body: Callable[[Grading], Result], call_s: float | None = None
+) -> Result:
+    """Call `body` with what a run needs, rehearsed: warm, and every expected answer known.
 
     Raises:
         AssignmentError: the checks, or the reference, do not fit the assignment.
     """
+
+    def rehearsed(checking: Checking) -> Result:
+        grading = Grading(assignment=assignment, checking=checking, inputs=inputs, oracle=oracle, call_s=call_s)
+        try:
+            grading.rehearse()
+        except OracleError as error:
+            raise AssignmentError(str(error)) from None
+        gc.collect()
+        gc.freeze()  # examiners share what is here with this process, as long as nobody writes to it
+        return body(grading)
+
     torch.set_num_threads(1)  # examiners are forked from this process, and a fork keeps one thread
     inputs = Inputs(seed)
     try:
-        grading = Grading(
-            assignment=assignment,
-            inputs=inputs,
-            call_s=call_s,
-            oracle=Oracle(course.reference, assignment, inputs),
-        )
-        grading.rehearse()
+        oracle = Oracle(course.reference, assignment, inputs)
+        return with_checks(assignment, rehearsed)
     except (OracleError, ExamineError) as error:
         raise AssignmentError(str(error)) from None
-    gc.collect()
-    gc.freeze()  # examiners share what is here with this process, as long as nobody writes to it
-    return grading

@@ -23,6 +23,7 @@ from typing import Any, Protocol, Self
 _BOOT = Path(__file__).with_name("worker") / "boot.py"
 #: Seconds to wait for a zygote to import torch, on the slowest machine we know of.
 _START_S = 120.0
+_NO_START = "the worker's interpreter ended while starting; run `python -c 'import torch'` to see why"
 #: Seconds the zygote has to answer; it does nothing but fork.
 _ANSWER_S = 30.0
 #: All the worker's environment, besides what `_PASSED_ON` names. One thread for every numeric library, since a fork
@@ -172,9 +173,7 @@ class Zygote:
             except TimeoutError:
                 raise LaunchError(f"the worker's interpreter did not start within {_START_S:.0f} s") from None
             if not answer:
-                raise LaunchError(
-                    "the worker's interpreter ended while starting; run `python -c 'import torch'` to see why"
-                )
+                raise LaunchError(_NO_START)
 
     def close(self) -> None:
         """End the zygote, and with it its workers."""
@@ -219,7 +218,17 @@ class SpawnLauncher:
         process = _start("serve", [theirs.fileno(), writing], connection=theirs.fileno(), printed=writing)
         theirs.close()
         os.close(writing)
-        return _SpawnedWorker(process, ours, reading)
+        worker = _SpawnedWorker(process, ours, reading)
+        ours.settimeout(_START_S)
+        try:
+            is_ready = bool(ours.recv(1))
+        except OSError:
+            is_ready = False
+        if not is_ready:
+            worker.kill()
+            worker.wait()
+            raise LaunchError(_NO_START)
+        return worker
 
 
 def can_fork() -> bool:

@@ -1,7 +1,6 @@
 """The pytest side: checks become tests, and what each concluded becomes the metadata of its JSON report.
 
-`grade` registers one `CheckPlugin` a session. For `pytest CHECKS --submission FOLDER`, the entry point at the end
-does the same from the command line.
+`examine` registers a `CheckPlugin` for `grade`, `standalone` for `pytest CHECKS --submission FOLDER`.
 """
 
 import dataclasses
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from grader import spec
+from grader.assignment import Assignment
 from grader.checks import Student
 from grader.examination import Examination, Printed
 from grader.failure import BrokenNeighbour, CheckFailed, PrerequisiteFailed
@@ -41,14 +41,23 @@ _RESULT = pytest.StashKey[CheckResult]()
 
 
 class CheckPlugin:
-    """One session: the checks of an assignment, put to one submission."""
+    """The checks of an assignment in a pytest session, put to one submission at a time."""
 
-    def __init__(self, examination: Examination) -> None:
-        self._examination = examination
+    def __init__(self, assignment: Assignment, examination: Examination | None = None) -> None:
+        self._assignment = assignment
+        self._current = examination
         self._verdicts: dict[str, Verdict] = {}
         self.specs: tuple[CheckSpec, ...] = ()
-        #: The report of pytest-json-report, once the session has ended.
-        self.report: dict[str, Any] = {}
+
+    def begin(self, examination: Examination) -> None:
+        """From now on the checks are about this submission."""
+        self._current = examination
+        self._verdicts = {}
+
+    @property
+    def _examination(self) -> Examination:
+        assert self._current is not None, "the checks run, and no submission was named"
+        return self._current
 
     # --- collection -------------------------------------------------------------------------------------------
 
@@ -60,7 +69,7 @@ class CheckPlugin:
         """Visible checks first: nothing printed by a visible one can then come from a hidden one's inputs."""
         for item in items:
             item.stash[_SPEC] = self._spec_of(item)
-        order = [part.name for part in self._examination.assignment.parts]
+        order = [part.name for part in self._assignment.parts]
         items.sort(key=lambda item: (not item.stash[_SPEC].is_visible, order.index(item.stash[_SPEC].part)))
         self.specs = tuple(item.stash[_SPEC] for item in items)
 
@@ -68,23 +77,24 @@ class CheckPlugin:
         marker = item.get_closest_marker("check")
         if marker is None or not isinstance(item, pytest.Function):
             raise pytest.UsageError(f"{item.nodeid}: a test of an assignment needs a check marker (see grader.checks)")
-        return spec.read_spec(
-            self._examination.assignment, item.path, item.name, item.function.__doc__ or "", marker.kwargs
-        )
+        return spec.read_spec(self._assignment, item.path, item.name, item.function.__doc__ or "", marker.kwargs)
 
     # --- fixtures ---------------------------------------------------------------------------------------------
+    # They look at the check in hand rather than at pytest's `request`, which is slow to make and made for each test.
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        self._check = item.stash[_SPEC]
 
     @pytest.fixture
-    def student(self, request: pytest.FixtureRequest) -> Student:
+    def student(self) -> Student:
         """The callable of the student that the check is about."""
-        check = request.node.stash[_SPEC]
-        return Student(self._examination, check.part, check.callable)
+        return Student(self._examination, self._check.part, self._check.callable)
 
     @pytest.fixture
-    def given(self, request: pytest.FixtureRequest) -> Given:
+    def given(self) -> Given:
         """Seeded inputs."""
-        check = request.node.stash[_SPEC]
-        return self._examination.inputs.scope(f"{check.part}/{'visible' if check.is_visible else 'hidden'}")
+        return self._examination.inputs.scope(f"{self._check.part}/{'visible' if self._check.is_visible else 'hidden'}")
 
     # --- running ----------------------------------------------------------------------------------------------
 
@@ -156,10 +166,6 @@ class CheckPlugin:
             return {}
         result = item.stash.get(_RESULT, None)
         return {"check": dataclasses.asdict(result)} if result else {"id": item.stash[_SPEC].id}
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
-        self.report = json_report
 
 
 def _blocker(failed: CheckFailed, prerequisite: CheckSpec | None) -> str | None:

@@ -2,14 +2,17 @@
 
 They are forked from the process that rehearsed the checks, so that everything a session needs is loaded and every
 expected answer is known. What crosses between them is a number one way and a report entry the other way.
-A submission whose examiner failed is tried once more in a fresh one, then reported as a fault of the grader.
+When an examiner or the zygote fails, what was in flight is graded again, one submission at a time; one that fails
+alone too is reported as a fault of the grader.
 """
 
+import contextlib
 import os
 import selectors
 import signal
 import socket
 import struct
+import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -74,27 +77,29 @@ class _Pool:
         self._grading = grading
         self._found = found
         self._waiting = deque(range(len(found)))
-        self._tries = [0] * len(found)
+        #: In flight when something failed: graded again alone, to learn whose doing it was.
+        self._suspects: deque[int] = deque()
+        self._alone = -1
         self._selector = selectors.DefaultSelector()
         self._zygote = zygote
         self._zygote.wait()
         self._examiners = [self._fork(slot) for slot in range(len(zygote.controls))]
 
     def run(self) -> Iterator[Submission]:
-        for idle in list(self._examiners):
-            self._hand_out(idle)
+        self._hand_out()
         while any(examiner.busy_with >= 0 for examiner in self._examiners):
             for key, _ in self._selector.select():
                 examiner: _Examiner = key.data
-                number, entry = examiner.busy_with, self._receive(examiner)
-                examiner.busy_with = -1
+                entry = self._receive(examiner)
                 if entry is None:
-                    entry = self._failed(examiner, number)
-                if entry is not None:
-                    yield entry
+                    yield from self._restart(examiner)
+                    self._hand_out()
+                    break  # the other events are of examiners that have been replaced
+                examiner.busy_with = self._alone = -1
                 if examiner.graded >= SUBMISSIONS_EACH:
-                    examiner = self._replace(examiner)
-                self._hand_out(examiner)
+                    self._replace(examiner)
+                self._hand_out()
+                yield entry
 
     def close(self) -> None:
         """End all processes."""
@@ -115,6 +120,8 @@ class _Pool:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 ours.close()
                 _serve(self._grading, self._found, ForkLauncher(self._zygote.controls[slot]), theirs)
+            except BaseException:
+                traceback.print_exc()
             finally:
                 os._exit(1)
         theirs.close()
@@ -128,37 +135,56 @@ class _Pool:
         os.kill(examiner.pid, signal.SIGKILL)  # it is our child and not yet reaped, so the number is still its own
         os.waitpid(examiner.pid, 0)
 
-    def _replace(self, examiner: _Examiner) -> _Examiner:
+    def _replace(self, examiner: _Examiner) -> None:
         self._end(examiner)
-        fresh = self._fork(examiner.slot)
-        self._examiners[self._examiners.index(examiner)] = fresh
-        return fresh
+        self._examiners[self._examiners.index(examiner)] = self._fork(examiner.slot)
 
-    def _hand_out(self, examiner: _Examiner) -> None:
-        if not self._waiting:
+    def _hand_out(self) -> None:
+        """Give every idle examiner a submission; or one a suspect, once all are idle."""
+        idle = [examiner for examiner in self._examiners if examiner.busy_with < 0]
+        if self._suspects:
+            if len(idle) == len(self._examiners):
+                self._alone = self._suspects.popleft()
+                self._give(idle[0], self._alone)
             return
-        examiner.busy_with = self._waiting.popleft()
-        self._tries[examiner.busy_with] += 1
-        examiner.connection.sendall(_NUMBER.pack(examiner.busy_with))
+        for examiner in idle:
+            if self._waiting and self._alone < 0:
+                self._give(examiner, self._waiting.popleft())
+
+    def _give(self, examiner: _Examiner, number: int) -> None:
+        examiner.busy_with = number
+        with contextlib.suppress(OSError):  # it has ended: the next `select` tells
+            examiner.connection.sendall(_NUMBER.pack(number))
 
     def _receive(self, examiner: _Examiner) -> Submission | None:
         """The entry an examiner has finished, or None when it failed or has ended."""
         try:
             (length,) = _LENGTH.unpack(_exactly(examiner.connection, _LENGTH.size))
             text = _exactly(examiner.connection, length)
-        except EOFError:
+        except (EOFError, OSError):
             return None
         examiner.graded += 1
         return submission_from_json(text, "an examiner") if text else None
 
     # --- faults -----------------------------------------------------------------------------------------------
 
-    def _failed(self, examiner: _Examiner, number: int) -> Submission | None:
-        """Start afresh after a fault: the submission is tried once more, or given up."""
-        self._restart()
-        if self._tries[number] < 2:
-            self._waiting.append(number)
-            return None
+    def _restart(self, failed: _Examiner) -> Iterator[Submission]:
+        """New zygote, new examiners, after a failure. What was in flight is suspect; what failed alone is given up."""
+        alone, self._alone = self._alone, -1
+        in_flight = [examiner.busy_with for examiner in self._examiners if examiner.busy_with >= 0]
+        for examiner in self._examiners:
+            self._end(examiner)
+        self._examiners = []
+        self._zygote.close()
+        self._zygote = Zygote(len(self._zygote.controls))
+        self._zygote.wait()
+        self._examiners = [self._fork(slot) for slot in range(len(self._zygote.controls))]
+        if alone >= 0 and failed.busy_with == alone:
+            yield self._given_up(alone)
+        else:
+            self._suspects.extend(in_flight)
+
+    def _given_up(self, number: int) -> Submission:
         return unscored(
             self._grading.assignment,
             self._found[number].id,
@@ -166,18 +192,6 @@ class _Pool:
             "the grader's own process failed twice while grading this submission; grade it alone with --only, "
             "and report what you see",
         )
-
-    def _restart(self) -> None:
-        """New zygote, new examiners; what the others were busy with is handed out again."""
-        for examiner in self._examiners:
-            if examiner.busy_with >= 0:
-                self._waiting.appendleft(examiner.busy_with)
-                self._tries[examiner.busy_with] -= 1
-            self._end(examiner)
-        self._zygote.close()
-        self._zygote = Zygote(len(self._examiners))
-        self._zygote.wait()
-        self._examiners = [self._fork(slot) for slot in range(len(self._examiners))]
 
 
 def _serve(grading: Grading, found: Sequence[Found], launcher: ForkLauncher, connection: socket.socket) -> None:

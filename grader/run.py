@@ -7,7 +7,7 @@ while this process imports its own.
 
 import platform
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -93,27 +93,32 @@ def _run(options: Options, screen: Screen) -> int:
         screen.say(f"{len(kept)} are kept from the earlier run")
     store.begin(header, kept)
     if todo:
-        jobs = min(options.jobs, len(todo))
-        with Zygote(jobs) if can_fork() else nullcontext() as zygote, screen.progress(len(todo)) as count:
-            for submission in _grade(course, assignment, seed, options.call_s, todo, zygote):
-                publish_submission(store, header, submission, header.created.date())
-                store.add(submission)
-                count.step()
+        with Zygote(min(options.jobs, len(todo))) if can_fork() else nullcontext() as zygote:
+            _grade(course, assignment, header, options.call_s, todo, zygote, store, screen)
     return _exit_code(options, _finish(store, header, screen))
 
 
 def _grade(
     course: Course,
     assignment: Assignment,
-    seed: int,
+    header: RunHeader,
     call_s: float | None,
     todo: list[Found],
     zygote: Zygote | None,
-) -> Iterator[Submission]:
-    from grader.grade import prepare  # imports torch: see above
+    store: Store,
+    screen: Screen,
+) -> None:
+    from grader.grade import Grading, with_grading  # these import torch: see above
     from grader.pool import grade_all
 
-    yield from grade_all(prepare(course, assignment, seed, call_s), todo, zygote)
+    def publish(grading: Grading) -> None:
+        with screen.progress(len(todo)) as count:
+            for submission in grade_all(grading, todo, zygote):
+                publish_submission(store, header, submission, header.created.date())
+                store.add(submission)
+                count.step()
+
+    with_grading(course, assignment, header.seed, publish, call_s)
 
 
 def _choose(options: Options, course: Course) -> tuple[Assignment, list[Found]]:

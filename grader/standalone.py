@@ -31,7 +31,7 @@ def register(config: pytest.Config, submission: str, seed: int | None) -> None:
     except (AssignmentError, CourseError, OracleError, LaunchError) as error:
         raise pytest.UsageError(str(error)) from None
     config.add_cleanup(stack.close)
-    config.pluginmanager.register(CheckPlugin(examination), "grader-checks")
+    config.pluginmanager.register(CheckPlugin(examination.assignment, examination), "grader-checks")
 
 
 def _examination(folder: Path, submission: Path, seed: int | None) -> tuple[Examination, ExitStack]:

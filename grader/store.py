@@ -4,6 +4,7 @@ A run writes a journal, one line a submission, each written in one piece; report
 replaced whole at the end. A torn last line, all that `kill -9` can leave, is dropped when the journal is read.
 """
 
+import contextlib
 import json
 import os
 import tempfile
@@ -23,6 +24,7 @@ from grader.report import (
 
 REPORT = "report.json"
 JOURNAL = "journal.jsonl"
+_TORN = ".tmp"
 
 
 class StoreError(Exception):
@@ -60,7 +62,7 @@ class Store:
         """Raises StoreError when the folder is a file, or holds things no run has written."""
         if self.folder.exists() and not self.folder.is_dir():
             raise StoreError(f"{self.folder} is a file; wanted a folder for the reports (-o)")
-        if self.folder.is_dir() and not self.is_used and any(self.folder.iterdir()):
+        if self.folder.is_dir() and not self.is_used and any(not _is_torn(path) for path in self.folder.iterdir()):
             raise StoreError(f"{self.folder} is not empty and holds no report; name an empty or a new folder with -o")
 
     def earlier(self) -> Earlier | None:
@@ -113,7 +115,7 @@ class Store:
         """Replace a file whole: at any moment it is the old one or the new one."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=_TORN)
         try:
             with open(descriptor, "w", encoding="utf-8") as file:
                 os.fchmod(descriptor, 0o644)
@@ -135,6 +137,11 @@ class Store:
         return Earlier(header=header, submissions={one.id: one for one in self.submissions()})
 
 
+def _is_torn(path: Path) -> bool:
+    """Whether it is what a killed `Store.write` left."""
+    return path.name.startswith(".") and path.suffix == _TORN
+
+
 def _line(record: RunHeader | Submission) -> str:
     return record.model_dump_json() + "\n"
 
@@ -145,7 +152,7 @@ def _places(journal: BinaryIO) -> dict[str, int]:
     journal.readline()
     place = journal.tell()
     for line in iter(journal.readline, b""):
-        if line.endswith(b"\n"):
+        with contextlib.suppress(ValueError, TypeError, KeyError):  # torn or damaged: as if it had not been written
             places[json.loads(line)["id"]] = place
         place = journal.tell()
     return places

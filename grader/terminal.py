@@ -100,7 +100,7 @@ def _table(overview: Overview) -> Table:
     table.add_column("submission", no_wrap=True, overflow="ellipsis", min_width=min(max(longest, 10), 28), max_width=28)
     for name in (*(part.name for part in overview.parts), "score"):
         table.add_column(name, justify="right", no_wrap=True, min_width=max(len(name), 6))
-    table.add_column("first problem", overflow="ellipsis", no_wrap=True)
+    table.add_column("first problem")  # the one that gives way: were it `no_wrap`, rich would drop narrower columns
     for row in overview.rows[:MOST_ROWS]:
         table.add_row(*_cells(row, overview))
     return table
@@ -113,7 +113,7 @@ def _cells(row: Row, overview: Overview) -> list[Text]:
         Text(for_terminal(row.id)),
         *map(Text, parts),
         Text(_points(row.score), style=style or "bold"),
-        Text(for_terminal(row.first_problem), style=style),
+        Text(for_terminal(row.first_problem), style=style, no_wrap=True, overflow="ellipsis"),
     ]
 
 

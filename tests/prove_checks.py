@@ -19,7 +19,7 @@ from pathlib import Path
 
 from grader.course import Course
 from grader.find import Found
-from grader.grade import prepare
+from grader.grade import Grading, with_grading
 from grader.launch import Zygote
 from grader.pool import grade_all
 from grader.report import Submission
@@ -53,7 +53,9 @@ class Entry:
             return "" if lost else "loses no point"
         if self.expect == "dtype_only":
             others = [check.id for check in lost if not check.id.endswith(DTYPE_CHECK)]
-            return "" if lost and not others else f"must lose its dtype check only; loses {[check.id for check in lost]}"
+            return (
+                "" if lost and not others else f"must lose its dtype check only; loses {[check.id for check in lost]}"
+            )
         return f"must score full marks; loses {[check.id for check in lost]}" if lost else ""
 
 
@@ -88,8 +90,11 @@ def grade_entries(chosen: Iterable[Entry], seed: int, folder: Path) -> dict[str,
     """The report entries of the proof's submissions, written below `folder`, graded with a seed."""
     found = [Found(id=entry.id, folder=_write(folder / entry.id, entry.files)) for entry in chosen]
     with Zygote(min(os.cpu_count() or 1, len(found))) as zygote:
-        grading = prepare(COURSE, COURSE.assignment("attention"), seed)
-        return {submission.id: submission for submission in grade_all(grading, found, zygote)}
+
+        def grade(grading: Grading) -> dict[str, Submission]:
+            return {submission.id: submission for submission in grade_all(grading, found, zygote)}
+
+        return with_grading(COURSE, COURSE.assignment("attention"), seed, grade)
 
 
 def verdicts(submission: Submission) -> Verdicts:
@@ -125,8 +130,12 @@ def _print_counts(chosen: list[Entry], seeds: int, complaints: list[str], change
         print(complaint)
     kinds = Counter(entry.expect for entry in chosen)
     print(f"{kinds['loses']} mistakes that must lose points, {kinds['dtype_only']} their dtype check only")
-    print(f"{kinds['right']} right solutions (styles and traps) and {kinds['unobservable']} that nothing can show: full marks")
-    print(f"{seeds} seeds, {len(chosen) * seeds} gradings; complaints: {len(complaints)}; verdicts changed: {len(changed)}")
+    print(
+        f"{kinds['right']} right solutions (styles and traps), {kinds['unobservable']} that nothing can show: full marks"
+    )
+    print(
+        f"{seeds} seeds, {len(chosen) * seeds} gradings; {len(complaints)} complaints; {len(changed)} changed with the seed"
+    )
 
 
 def _difference(before: Verdicts, now: Verdicts) -> str:

@@ -58,7 +58,7 @@ class Answerer:
 
     def load(self, part: str) -> dict[str, Any]:
         """Import a part; the reply names what it defines."""
-        _seed(0)  # numbers drawn while a file is imported are the same in every worker and run
+        seed_generators(0)  # numbers drawn while a file is imported are the same in every worker and run
         with _default_dtype("float32"):
             try:
                 return {"status": "loaded", "names": _public_names(self._find(part))}
@@ -70,7 +70,7 @@ class Answerer:
         header, tensors = request
         stage = _Stage()
         self._pending = _NOTHING
-        _seed(header["seed"])
+        seed_generators(header["seed"])
         with _default_dtype(header["dtype"]), torch.enable_grad():
             try:
                 return self._forward(header, tensors, stage)
@@ -177,9 +177,7 @@ def _returned(result: Any, before: dict[str, torch.Tensor], handed: dict[str, to
     return Frame({"status": "returned", "tree": tree, "changed": changed}, tensors)
 
 
-def _pending(
-    result: Any, leaves: dict[str, torch.Tensor], parameters: dict[str, torch.Tensor], dtype: str
-) -> _Pending:
+def _pending(result: Any, leaves: dict[str, torch.Tensor], parameters: dict[str, torch.Tensor], dtype: str) -> _Pending:
     root = result[0] if isinstance(result, (tuple, list)) and result else result
     names = [f"arg.{name}" for name in leaves] + [f"param.{name}" for name in parameters]
     is_tensor = isinstance(root, torch.Tensor)
@@ -196,8 +194,8 @@ def _default_dtype(name: str) -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
-def _seed(seed: int) -> None:
-    """Make a call that draws random numbers repeatable."""
+def seed_generators(seed: int) -> None:
+    """Make code that draws random numbers repeatable."""
     torch.default_generator.manual_seed(seed)  # torch.manual_seed also visits every accelerator: 60 times slower
     random.seed(seed)
     numpy = sys.modules.get("numpy")

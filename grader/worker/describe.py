@@ -46,8 +46,8 @@ def describe(value: object, tensors: dict[str, torch.Tensor], depth: int = 0) ->
         return _tensor(value, tensors)
     if isinstance(value, (tuple, list)) and depth == 0:
         items = [describe(item, tensors, depth + 1) for item in value[:MOST_ITEMS]]
-        return {"kind": "sequence", "type": type(value).__name__, "length": len(value), "items": items}
-    node: dict[str, Any] = {"kind": "other", "type": type(value).__name__[:MOST_TEXT]}
+        return {"kind": "sequence", "type": _class_name(type(value)), "length": len(value), "items": items}
+    node: dict[str, Any] = {"kind": "other", "type": _class_name(type(value))}
     if type(value) in _LITERALS:
         node["text"] = _short(value)
     return node
@@ -70,6 +70,9 @@ def parameters(module: torch.nn.Module) -> dict[str, list[int]]:
 
 
 def _tensor(tensor: torch.Tensor, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
+    if type(tensor) not in _PLAIN_TYPES:  # its attributes may run code of the student's: nothing else is asked of it
+        oddity = f"an object of the class {_class_name(type(tensor))}, not a plain tensor"
+        return {"kind": "tensor", "oddity": oddity, "shape": None}
     oddity = _oddity(tensor)
     node: dict[str, Any] = {"kind": "tensor", "dtype": str(tensor.dtype).removeprefix("torch.")}
     if oddity:
@@ -83,8 +86,6 @@ def _tensor(tensor: torch.Tensor, tensors: dict[str, torch.Tensor]) -> dict[str,
 
 def _oddity(tensor: torch.Tensor) -> str:
     """Why a tensor is not an ordinary one in memory; empty when it is."""
-    if type(tensor) not in _PLAIN_TYPES:
-        return f"an object of the class {type(tensor).__name__[:MOST_TEXT]}, not a plain tensor"
     if tensor.is_nested:
         return "a nested tensor"
     if tensor.layout != torch.strided:

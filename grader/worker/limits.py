@@ -10,6 +10,7 @@ from typing import NamedTuple
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _PR_SET_CHILD_SUBREAPER = 36
 _MIB = 1024 * 1024
+_LIBC = ctypes.CDLL(None, use_errno=True)  # opened before the fork, where it costs nothing
 
 
 class Limits(NamedTuple):
@@ -27,7 +28,7 @@ def die_with_parent(parent: int) -> None:
     """Ask the kernel for SIGKILL when the parent ends; leave at once if it has ended already."""
     if sys.platform != "linux":
         return
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
 
@@ -35,7 +36,7 @@ def die_with_parent(parent: int) -> None:
 def adopt_orphans() -> None:
     """Become the parent of whatever processes a worker leaves behind, so that they can be ended."""
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def apply(limits: Limits) -> None:

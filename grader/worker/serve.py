@@ -9,14 +9,19 @@ import io
 import os
 import socket
 import sys
+import traceback
 from typing import Any
 
 from . import limits, wire
 from .answer import Answerer
 from .load import Submission
 
+#: Exit code of a worker that failed outside a call (EX_SOFTWARE of sysexits.h).
+BROKEN = 70
 #: Bytes kept of what one call prints.
 MOST_PRINTED = 64 * 1024
+#: What a worker with an interpreter of its own sends first, once it has imported torch.
+READY = b"\0"
 
 
 class _Printed(io.TextIOBase):
@@ -58,8 +63,10 @@ def run(connection: socket.socket, printed: int) -> None:
     _replace_streams(printed, out)
     try:
         _serve(connection, out)
+    except BaseException:  # student code is answered for in `answer`; what arrives here broke the worker itself
+        traceback.print_exc()
     finally:
-        os._exit(0)
+        os._exit(BROKEN)
 
 
 def _replace_streams(printed: int, out: _Printed) -> None:
@@ -116,5 +123,10 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
 
 
 def main(arguments: dict[str, Any]) -> None:
-    """One worker in a process of its own, where forking a warm one is not safe."""
-    run(socket.socket(fileno=arguments["connection"]), arguments["printed"])
+    """One worker in a process of its own, where forking a warm one is not safe. Says when it is warm."""
+    from .zygote import warm  # which imports this module
+
+    connection = socket.socket(fileno=arguments["connection"])
+    warm()
+    connection.sendall(READY)
+    run(connection, arguments["printed"])
