@@ -1,23 +1,20 @@
 """The yardstick: what a course does without a grader. Plain pytest, in one process with the student's code.
 
 As many tests as the assignment has checks; each calls a function or module of the student's, backward included, and
-compares with the reference. Environment: STUDENT, the student's folder; COURSE, the course's; QUESTIONS, how many.
+compares with the reference. Environment: PYTHONPATH, the student's folder and the course's; QUESTIONS, how many tests.
 """
 
 import os
-import sys
-
-import pytest
-import torch
-
-sys.path[:0] = [os.environ["STUDENT"], os.environ["COURSE"]]
 
 import masked
 import multi_head
+import pytest
+import single_head
+import torch
+
 import reference.attention
 import reference.masks
 import reference.multi_head
-import single_head
 
 torch.set_default_dtype(torch.float64)
 

@@ -132,6 +132,8 @@ class Answer:
             of: what the tensors are.
             axes: names of their axes.
         """
+        if observed.shape != expected.shape:
+            raise ValueError(f"{of}: a check compares shapes {tuple(observed.shape)} and {tuple(expected.shape)}")
         allowed = 0.0 if exactly else compare.allowance(self.tolerance, [expected])
         mismatch = compare.compare(observed, expected, allowed)
         if mismatch:
@@ -199,8 +201,9 @@ class Answer:
             )
         if expected.dtype == torch.bool:
             return self._boolean(name, node)
-        if node.data is None or node.dtype != self.call.dtype:
-            self._fail(Verdict.WRONG_DTYPE, WrongDtype(name=name, observed=node.dtype, expected=self.call.dtype))
+        wanted = self.call.dtype if expected.is_floating_point() else str(expected.dtype).removeprefix("torch.")
+        if node.data is None or node.dtype != wanted:
+            self._fail(Verdict.WRONG_DTYPE, WrongDtype(name=name, observed=node.dtype, expected=wanted))
         return self.outcome.tensors[node.data].double()
 
     def _boolean(self, name: str, node: Node) -> torch.Tensor:

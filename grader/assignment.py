@@ -49,7 +49,8 @@ class Callable(_Section):
 class Part(_Section):
     """One stub file."""
 
-    name: str
+    #: The file's name without `.py`; no `_hidden` at its end, which marks a file of hidden checks.
+    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
     title: str
     points: Annotated[Decimal, Field(gt=0)]
     callables: Annotated[dict[str, Callable], Field(min_length=1)]
@@ -188,6 +189,9 @@ def read_assignment(folder: Path) -> Assignment:
     except ValidationError as error:
         raise AssignmentError("\n".join(_fault(file, fault) for fault in error.errors())) from None
     names = [part.name for part in assignment.parts]
+    hidden = [name for name in names if name.endswith("_hidden")]
+    if hidden:
+        raise AssignmentError(f"{file}, parts.name: {hidden[0]!r} ends like a file of hidden checks; rename it")
     if len(set(names)) != len(names):
         raise AssignmentError(f"{file}, parts: two parts have one name; got {names}")
     return assignment

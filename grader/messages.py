@@ -267,7 +267,8 @@ def _differs(fact: Differs, asked: Asked | None) -> list[str]:
         _row("differs", f"{_share(mismatch.differing, mismatch.total)} of {fact.name}"),
         _row(
             "worst",
-            f"{_position(mismatch.index, fact.axes)}observed {mismatch.observed:.6g}, expected {mismatch.expected:.6g}, "
+            f"{_position(mismatch.index, fact.axes)}"
+            f"observed {mismatch.observed:.6g}, expected {mismatch.expected:.6g}, "
             f"difference {mismatch.difference:.3g} (allowed {mismatch.allowed:.3g})",
         ),
     ]

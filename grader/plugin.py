@@ -123,7 +123,8 @@ class CheckPlugin:
         return True
 
     def _first_failed(self, check: CheckSpec) -> CheckSpec | None:
-        failed = [required for required in check.requires if self._verdicts.get(required) is not Verdict.PASSED]
+        # One that was not run, because only some checks were chosen, holds nothing up.
+        failed = [one for one in check.requires if self._verdicts.get(one, Verdict.PASSED) is not Verdict.PASSED]
         return next((other for other in self.specs if other.id in failed), None)
 
     def _note(
@@ -160,6 +161,7 @@ class CheckPlugin:
             stop=call.stop,
         )
 
+    @pytest.hookimpl(optionalhook=True)
     def pytest_json_runtest_metadata(self, item: pytest.Item, call: pytest.CallInfo[None]) -> dict[str, Any]:
         """What goes into the JSON report of a test, once it has run."""
         if call.when != "call":

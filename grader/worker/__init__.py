@@ -6,6 +6,7 @@ and, for its own reference code, `answer`.
 
     boot    how the interpreter starts, with a path of listed folders only
     zygote  the warm process that forks workers on request
+    warm    what a process loads and uses once before it is asked anything
     serve   the life of one worker: requests in, replies out
     load    a submission's files become modules, from memory
     answer  one call: build, forward, backward

@@ -20,7 +20,7 @@ class Submission(MetaPathFinder, Loader):
         """`sources`: file name, such as `masked.py`, to its text; `stubs`: modules the assignment asks for."""
         self._sources = {name.removesuffix(".py"): text for name, text in sources.items()}
         self._stubs = frozenset(stubs)
-        #: Modules whose import failed, in the order in which they did: the first is the cause.
+        #: Modules whose import failed since a module was last asked for; the first is the cause.
         self.failed: list[str] = []
 
     def install(self) -> None:
@@ -35,6 +35,7 @@ class Submission(MetaPathFinder, Loader):
 
     def module(self, name: str) -> ModuleType:
         """The module, imported when first asked for. Raises whatever importing it raises."""
+        self.failed.clear()
         return importlib.import_module(name)
 
     def find_spec(

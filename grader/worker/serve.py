@@ -15,6 +15,7 @@ from typing import Any
 from . import limits, wire
 from .answer import Answerer
 from .load import Submission
+from .warm import warm
 
 #: Exit code of a worker that failed outside a call (EX_SOFTWARE of sysexits.h).
 BROKEN = 70
@@ -124,8 +125,6 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
 
 def main(arguments: dict[str, Any]) -> None:
     """One worker in a process of its own, where forking a warm one is not safe. Says when it is warm."""
-    from .zygote import warm  # which imports this module
-
     connection = socket.socket(fileno=arguments["connection"])
     warm()
     connection.sendall(READY)

@@ -1,0 +1,105 @@
+"""The other yardstick: the same student code and the same calls in a bare fork of a warm process.
+
+No pytest, no comparison, no frames, no limits. Prints the processor seconds of one submission (`bare`), or how many
+checks the assignment has (`count`).
+"""
+
+import importlib
+import os
+import resource
+import statistics
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from grader.call import Call
+from grader.course import Course
+from grader.examination import Examination
+from grader.grade import Grading, with_grading
+from grader.outcome import Outcome
+from grader.sources import Sources
+from grader.trusted import TrustedRespondent
+from grader.worker import zygote
+
+COURSE = Course(Path(__file__).resolve().parents[1])
+STUDENTS = sorted((COURSE.folder / "tests/data/styles").iterdir())
+
+
+class _Recorder:
+    """Answers with the reference, and keeps the calls."""
+
+    def __init__(self, grading: Grading) -> None:
+        self._reference = TrustedRespondent(grading.oracle)
+        self.calls: list[tuple[Call, torch.Tensor | None]] = []
+
+    def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
+        self.calls.append((call, upstream))
+        return self._reference.ask(call, upstream)
+
+
+def record(grading: Grading) -> list[tuple[Call, torch.Tensor | None]]:
+    """The calls that a right submission is asked, with the upstream gradients of their backward passes."""
+    recorder = _Recorder(grading)
+    sources = Sources(texts=dict.fromkeys(grading.assignment.files, ""))
+    grading.checking.examine(Examination(grading.assignment, grading.inputs, grading.oracle, recorder, sources))
+    return recorder.calls
+
+
+def answer(folder: Path, calls: Sequence[tuple[Call, torch.Tensor | None]]) -> None:
+    """What a fork does: import the student's files, make the calls."""
+    sys.path.insert(0, str(folder))
+    for call, upstream in calls:
+        torch.set_default_dtype(getattr(torch, call.dtype))
+        function = getattr(importlib.import_module(call.part), call.name)
+        tensors = {name: tensor.clone() for name, tensor in call.payload.arguments.items()}
+        wanted = [tensors[name].requires_grad_() for name in call.wants]
+        try:
+            if call.build:
+                function = function(**call.build.arguments)
+                function = function.double() if call.build.is_double else function
+                function.load_state_dict(call.payload.parameters, strict=False)
+                wanted += function.parameters()
+            values = [tensors[node["tensor"]] if isinstance(node, dict) else node for node in call.arguments]
+            named = {
+                name: tensors[node["tensor"]] if isinstance(node, dict) else node
+                for name, node in call.keywords.items()
+            }
+            result = function(*values, **named)
+        except ValueError:  # asked for by a check
+            continue
+        if upstream is not None:
+            output = result[0] if isinstance(result, tuple) else result
+            torch.autograd.grad(output, wanted, upstream, allow_unused=True)
+
+
+def bare_s(calls: Sequence[tuple[Call, torch.Tensor | None]]) -> float:
+    """Processor seconds of one fork, its making included; median over students."""
+    figures = []
+    for student in STUDENTS:
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        pid = os.fork()
+        if pid == 0:
+            answer(student, calls)
+            os._exit(0)
+        _, status, usage = os.wait4(pid, 0)
+        if status:
+            raise SystemExit(f"{student}: the fork ended with status {status}")
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        forking = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        figures.append(usage.ru_utime + usage.ru_stime + forking)
+    return statistics.median(figures)
+
+
+def main(grading: Grading) -> None:
+    if sys.argv[1] == "count":
+        print(len(grading.checking.specs))
+        return
+    calls = record(grading)
+    zygote.warm()
+    print(bare_s(calls))
+
+
+if __name__ == "__main__":
+    with_grading(COURSE, COURSE.assignment("attention"), 1, main)
