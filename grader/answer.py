@@ -155,7 +155,8 @@ class Answer:
             )
         mismatch = compare.compare(observed, expected, allowed=0.0)
         if mismatch:
-            self._fail(Verdict.WRONG_VALUE, Differs(name=name, axes=self._axes(name), mismatch=mismatch))
+            fact = Differs(name=name, axes=self._axes(name), mismatch=mismatch, is_boolean=True)
+            self._fail(Verdict.WRONG_VALUE, fact)
 
     # --- what a check may look at -----------------------------------------------------------------------------
 

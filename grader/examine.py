@@ -105,6 +105,8 @@ def with_checks(assignment: Assignment, body: Callable[[Checking], Result]) -> R
     status = pytest.main(_arguments(assignment), plugins=[loop.plugin, loop])
     if loop.raised:
         raise loop.raised
+    if status == pytest.ExitCode.INTERRUPTED:  # while it collected; pytest has caught it
+        raise KeyboardInterrupt
     if not loop.has_run:
         raise ExamineError(
             f"{assignment.checks}: pytest ended with {status!s}: {loop.problem or 'no test was collected'}"

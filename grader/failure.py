@@ -111,6 +111,8 @@ class Differs:
     axes: tuple[str, ...]
     mismatch: Mismatch
     is_gradient: bool = False
+    #: Whether the values are True and False: a mask.
+    is_boolean: bool = False
     #: For a property: what ought to hold. Empty for a comparison with expected values.
     claim: str = ""
 

@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from grader.compare import Mismatch
 from grader.failure import (
     Asked,
     BrokenNeighbour,
@@ -105,14 +106,16 @@ def _raised(raised: Raised, asked: Asked | None) -> list[str]:
         return [f"{asked.callable if asked else 'it'} is not filled in yet", *_where(raised.frames)]
     if raised.stage == "import":
         file = asked.file if asked else "the file"
+        reason = "ran out of memory" if raised.is_out_of_memory else f"raised {raised.type}"
         return [
-            f"{file} does not load: importing it raised {raised.type}",
+            f"{file} does not load: importing it {reason}",
             _error(raised),
             *_where(raised.frames),
         ]
     stage = {"build": "could not be made", "backward": "returned a value, but its backward pass failed"}
+    happened = "ran out of memory" if raised.is_out_of_memory else stage.get(raised.stage, "raised an error")
     return [
-        *_headline(asked, stage.get(raised.stage, "raised an error")),
+        *_headline(asked, happened),
         _error(raised),
         *_where(raised.frames),
     ]
@@ -262,16 +265,22 @@ def _differs(fact: Differs, asked: Asked | None) -> list[str]:
         headline = (
             f"has a wrong gradient for {fact.name}" if fact.is_gradient else f"returned wrong values in {fact.name}"
         )
+    what = f"the gradient of {fact.name}" if fact.is_gradient else fact.name
+    place = _position(mismatch.index, fact.axes)
     return [
         *_headline(asked, headline),
-        _row("differs", f"{_share(mismatch.differing, mismatch.total)} of {fact.name}"),
-        _row(
-            "worst",
-            f"{_position(mismatch.index, fact.axes)}"
-            f"observed {mismatch.observed:.6g}, expected {mismatch.expected:.6g}, "
-            f"difference {mismatch.difference:.3g} (allowed {mismatch.allowed:.3g})",
-        ),
+        _row("differs", f"{_share(mismatch.differing, mismatch.total)} of {what}"),
+        _row("first" if fact.is_boolean else "worst", place + _values(mismatch, fact.is_boolean)),
     ]
+
+
+def _values(mismatch: Mismatch, is_boolean: bool) -> str:
+    if is_boolean:
+        return f"observed {bool(mismatch.observed)}, expected {bool(mismatch.expected)}"
+    return (
+        f"observed {mismatch.observed:.6g}, expected {mismatch.expected:.6g}, "
+        f"difference {mismatch.difference:.3g} (allowed {mismatch.allowed:.3g})"
+    )
 
 
 def _share(count: int, total: int) -> str:

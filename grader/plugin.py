@@ -85,6 +85,8 @@ class CheckPlugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         self._check = item.stash[_SPEC]
+        if _RESULT in item.stash:  # that of the submission before, which is not this one's when the check breaks
+            del item.stash[_RESULT]
 
     @pytest.fixture
     def student(self) -> Student:

@@ -50,8 +50,15 @@ def asked(examination: Examination, call: Call) -> Asked:
     made = f"({', '.join(f'{name}={value}' for name, value in call.build.arguments.items())})" if call.build else ""
     text = f"{call.name}{made}" + (f"({', '.join(names)})" if names or not call.build else "")
     shapes = [f"{name} {list(tensor.shape)}" for name, tensor in call.payload.arguments.items()]
-    inputs = "  ".join([*shapes, call.dtype, f"seed {examination.inputs.seed}"]) if shapes else ""
+    inputs = "  ".join([*shapes, _dtypes(call), f"seed {examination.inputs.seed}"]) if shapes else ""
     return Asked(text=text, inputs=inputs, file=examination.assignment.part(call.part).file, callable=call.name)
+
+
+def _dtypes(call: Call) -> str:
+    """The dtype of the floating inputs, and torch's default dtype where it is another."""
+    floating = [str(tensor.dtype) for tensor in call.payload.arguments.values() if tensor.is_floating_point()]
+    dtype = floating[0].removeprefix("torch.") if floating else call.dtype
+    return dtype if dtype == call.dtype else f"{dtype} (torch's default dtype: {call.dtype})"
 
 
 def _argument_text(argument: Argument) -> str:

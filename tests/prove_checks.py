@@ -129,13 +129,12 @@ def _print_counts(chosen: list[Entry], seeds: int, complaints: list[str], change
     for complaint in complaints:
         print(complaint)
     kinds = Counter(entry.expect for entry in chosen)
-    print(f"{kinds['loses']} mistakes that must lose points, {kinds['dtype_only']} their dtype check only")
+    print(f"mistakes that must lose points: {kinds['loses']}; only their dtype check: {kinds['dtype_only']}")
     print(
-        f"{kinds['right']} right solutions (styles and traps), {kinds['unobservable']} that nothing can show: full marks"
+        f"right solutions, styles and traps: {kinds['right']}; mistakes that nothing can show: {kinds['unobservable']}"
     )
-    print(
-        f"{seeds} seeds, {len(chosen) * seeds} gradings; {len(complaints)} complaints; {len(changed)} changed with the seed"
-    )
+    print(f"gradings: {len(chosen) * seeds}, with {seeds} seeds")
+    print(f"complaints: {len(complaints)}; entries whose verdicts changed with the seed: {len(changed)}")
 
 
 def _difference(before: Verdicts, now: Verdicts) -> str:

@@ -1,0 +1,44 @@
+# Everything a newcomer or CI runs. `make demo` and `make test` do all the set-up themselves.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint types check prove bench clean
+
+demo: $(READY)  ## grade the example submissions
+	@$(BIN)/grade submissions_example/attention -o report/ --force
+	@echo
+	@echo "Open report/index.html in a browser; what a student gets is in report/students/."
+
+test: $(READY)  ## the whole test suite
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+check: lint types test  ## what CI runs
+
+prove: $(READY)  ## every known mistake loses points, right code does not, over 50 seeds (about half an hour)
+	$(BIN)/python tests/prove_checks.py --seeds 50
+
+bench: $(READY)  ## what grading costs, beside plain pytest
+	$(BIN)/python benchmarks/speed.py
+
+clean:
+	rm -rf .venv report build *.egg-info .pytest_cache .mypy_cache .ruff_cache
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else \
+	  "Python %d.%d was found; 3.11 or newer is wanted. Name one with: make PYTHON=python3.11 ..." % v[:2])'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  $(PYTHON) -c 'import sys; print("This Python has no venv or ensurepip. Install them with the system package\n" \
+	    "python%d.%d-venv (Debian, Ubuntu: apt-get install python%d.%d-venv), then run make again." \
+	    % (sys.version_info[:2] * 2))' >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(READY)

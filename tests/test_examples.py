@@ -1,0 +1,67 @@
+"""End to end: every folder of submissions_example/ gets what its expected.toml says it must get."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from collections import defaultdict
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "submissions_example/attention"
+IDS = sorted(folder.name for folder in EXAMPLES.iterdir())
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """report.json of one run over all examples."""
+    out = tmp_path_factory.mktemp("examples") / "report"
+    command = [sys.executable, "-m", "grader", EXAMPLES, "-o", out]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert 0 == done.returncode, done.stderr
+    return json.loads((out / "report.json").read_text(encoding="utf-8"))
+
+
+def _verdicts(submission):
+    by_verdict = defaultdict(list)
+    for check in submission["checks"]:
+        if check["verdict"] != "passed":
+            by_verdict[check["verdict"]].append(check["id"])
+    return dict(by_verdict)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_example_gets_the_outcome_it_states(report, name):
+    """Status, points, notes, and the verdict of every check."""
+    expected = tomllib.loads((EXAMPLES / name / "expected.toml").read_text(encoding="utf-8"))
+    submission = next(one for one in report["submissions"] if one["id"] == name)
+
+    observed = {
+        "about": expected["about"],
+        "status": submission["status"],
+        "points": {part["name"]: part["score"] for part in submission["parts"]},
+        "verdicts": _verdicts(submission),
+    }
+    if submission["notes"]:
+        observed["notes"] = submission["notes"]
+
+    assert expected == observed
+
+
+def test_example_report_fits_its_schema(report):
+    """report.json of a real run is what the schema in the repository describes."""
+    schema = json.loads((ROOT / "grader/report.schema.json").read_text(encoding="utf-8"))
+
+    jsonschema.validate(report, schema)
+
+
+def test_example_untouched_stub_is_the_stub():
+    """The example of an untouched stub is a copy of what students get."""
+    stubs = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "assignments/attention/stub").glob("*.py")}
+
+    copies = {path.name: path.read_text(encoding="utf-8") for path in (EXAMPLES / "untouched_stub").glob("*.py")}
+
+    assert stubs == copies

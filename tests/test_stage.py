@@ -1,0 +1,166 @@
+"""Reading a submission once: the bytes that are hashed are the bytes that run."""
+
+import hashlib
+import os
+
+import pytest
+from sample_course import write_course
+
+from grader.find import Found
+from grader.stage import MOST_BYTES, MOST_FILES, stage
+
+
+@pytest.fixture
+def submission(tmp_path):
+    """An empty submission's folder."""
+    folder = tmp_path / "ann"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def staged(tmp_path, submission):
+    """Stages the submission for the tiny assignment (mix.py and scale.py)."""
+    assignment = write_course(tmp_path / "course").assignment("tiny")
+    return lambda: stage(Found(id="ann", folder=submission), assignment)
+
+
+def test_stage_file_is_hashed_as_it_was_handed_in(submission, staged):
+    """The hash is over the bytes, the text is what runs."""
+    (submission / "mix.py").write_bytes(b"\xef\xbb\xbfx = 1\r\n")
+
+    result = staged()
+
+    assert {"mix.py": "x = 1\r\n"} == result.sources.texts
+    assert [("mix.py", hashlib.sha256(b"\xef\xbb\xbfx = 1\r\n").hexdigest())] == [
+        (file.name, file.sha256) for file in result.files
+    ]
+    assert () == result.notes
+
+
+def test_stage_misspelt_and_nested_files_are_read_under_the_stubs_name(submission, staged):
+    """Accepted, and said."""
+    (submission / "Mix-1.py").write_text("a = 1")
+    (submission / "work").mkdir()
+    (submission / "work" / "scale.py").write_text("b = 1")
+
+    result = staged()
+
+    assert {"mix.py": "a = 1", "scale.py": "b = 1"} == result.sources.texts
+    assert ("Mix-1.py was read as mix.py", "work/scale.py was read as scale.py") == result.notes
+
+
+def test_stage_neighbours_beside_stubs_are_read(submission, staged):
+    """A file of the student's own that a stub may import, at the top or beside a nested stub."""
+    (submission / "extra.py").write_text("c = 1")
+    (submission / "work").mkdir()
+    (submission / "work" / "mix.py").write_text("import near")
+    (submission / "work" / "near.py").write_text("d = 1")
+
+    assert {"mix.py", "extra.py", "near.py"} == set(staged().sources.texts)
+
+
+def test_stage_file_that_stands_for_a_stub_is_not_read_twice(submission, staged):
+    """A misspelt stub is no neighbour as well, and what no import can name is none."""
+    (submission / "Mix.py").write_text("a = 1")
+    (submission / "my notes.py").write_text("b = 1")
+
+    assert ["mix.py"] == list(staged().sources.texts)
+
+
+def test_stage_other_file_of_a_stubs_name_does_not_replace_it(submission, staged):
+    """Two files that would be imported by one name: the stub's wins."""
+    (submission / "mix.py").write_text("top")
+    (submission / "work").mkdir()
+    (submission / "work" / "mix.py").write_text("nested")
+    (submission / "work" / "scale.py").write_text("b")
+
+    assert "top" == staged().sources.texts["mix.py"]
+
+
+def test_stage_many_neighbours_are_cut(submission, staged):
+    """A folder of a thousand files is no homework."""
+    (submission / "mix.py").touch()
+    for number in range(MOST_FILES + 5):
+        (submission / f"extra_{number}.py").touch()
+
+    assert MOST_FILES == len(staged().sources.texts)
+
+
+def test_stage_file_that_is_no_utf8_says_where_and_what_to_do(submission, staged):
+    """Byte, line and column; its hash is still known, so that a change is noticed."""
+    (submission / "mix.py").write_bytes(b"# ok\nname = '\xe9'\n")
+    (submission / "scale.py").touch()
+
+    result = staged()
+
+    assert {
+        "mix.py": "it is not UTF-8: byte 0xe9 at line 2, column 9; save the file as UTF-8"
+    } == result.sources.unreadable
+    assert ["mix.py", "scale.py"] == [file.name for file in result.files]
+
+
+def test_stage_file_that_is_too_large_is_not_read(submission, staged):
+    """The limit itself is allowed."""
+    (submission / "mix.py").write_bytes(b"#" * (MOST_BYTES + 1))
+    (submission / "scale.py").write_bytes(b"#" * MOST_BYTES)
+
+    result = staged()
+
+    assert {"mix.py": "it is larger than 1024 KiB"} == result.sources.unreadable
+    assert ["scale.py"] == list(result.sources.texts)
+
+
+def test_stage_link_is_not_followed(submission, staged):
+    """A link to somebody else's file is no homework."""
+    (submission / "mix.py").symlink_to("/etc/hostname")
+    (submission / "scale.py").touch()
+
+    assert ["scale.py"] == list(staged().sources.texts)
+
+
+def test_stage_pipe_does_not_block(submission, staged):
+    """Nobody waits for what will never be written."""
+    os.mkfifo(submission / "mix.py")
+    (submission / "scale.py").touch()
+
+    assert ["scale.py"] == list(staged().sources.texts)
+
+
+def test_stage_submission_without_a_readable_stub_is_empty(submission, staged):
+    """Neighbours alone are nothing to grade; what they were is still known."""
+    (submission / "mix.py").write_bytes(b"\xff")
+    (submission / "extra.py").touch()
+
+    result = staged()
+
+    assert result.is_empty
+    assert ["mix.py", "extra.py"] == [file.name for file in result.files]
+
+
+def test_stage_submission_with_one_readable_stub_is_not_empty(submission, staged):
+    """What is there is graded."""
+    (submission / "scale.py").touch()
+
+    assert not staged().is_empty
+
+
+def test_stage_folder_that_is_gone_is_noted(submission, staged):
+    """A folder that cannot be read is that submission's trouble, not the run's."""
+    submission.rmdir()
+
+    result = staged()
+
+    assert result.is_empty
+    assert ("the folder cannot be read: No such file or directory",) == result.notes
+
+
+def test_stage_digest_tells_contents_and_names_apart(submission, staged):
+    """What `--resume` looks at."""
+    (submission / "mix.py").write_text("a = 1")
+    first = staged().digest
+    (submission / "mix.py").write_text("a = 2")
+    second = staged().digest
+    (submission / "mix.py").rename(submission / "scale.py")
+
+    assert 3 == len({first, second, staged().digest})

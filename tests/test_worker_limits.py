@@ -1,0 +1,134 @@
+"""Limits of a worker: what the kernel refuses to a student's code, and what it ends with the worker."""
+
+import os
+import resource
+import signal
+
+import pytest
+from conftest import function, is_running, make_call, wait_until
+
+from grader.assignment import Limits
+from grader.outcome import Died, Raised, Returned
+
+SMALL = Limits(memory_mib=128)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return bytearray(10**12)",
+        "return torch.zeros(10**11)",
+        "hoard = []\nwhile True:\n    hoard.append(bytearray(10**7))",
+        "hoard = []\nwhile True:\n    hoard.append(torch.ones(10**6))",
+        "import numpy\nreturn numpy.ones(10**11)",
+    ],
+)
+def test_limits_memory_bomb_is_out_of_memory(talk, body):
+    """Whoever allocates too much is told so, by Python, torch and numpy alike."""
+    reply = talk(function(body), SMALL, call_s=20).ask(make_call(), None).reply
+
+    assert isinstance(reply, Raised), reply
+    assert reply.is_out_of_memory
+
+
+def test_limits_worker_after_a_memory_bomb_is_a_fresh_one(talk):
+    """A hoard that is kept does not starve the next call."""
+    source = "hoard = []\n" + function(
+        "while x is not None and x.ndim == 2:\n    hoard.append(bytearray(10**7))\nreturn x"
+    )
+    conversation = talk(source, SMALL, call_s=20)
+    conversation.ask(make_call(), None)
+
+    reply = conversation.ask(make_call(make_call().payload.tensors["arg.x"][0]), None).reply
+
+    assert isinstance(reply, Returned)
+
+
+def test_limits_ordinary_work_fits_beside_torch(talk):
+    """The limit is on top of what torch itself takes."""
+    reply = talk(function("return torch.ones(4 * 10**6).softmax(0).sum()"), SMALL).ask(make_call(), None).reply
+
+    assert isinstance(reply, Returned)
+
+
+def test_limits_file_cannot_be_written(tmp_path, talk):
+    """No byte reaches the disk, and the student reads why."""
+    path = tmp_path / "left_behind"
+
+    reply = talk(function(f"with open({str(path)!r}, 'w') as file:\n    file.write('x')")).ask(make_call(), None).reply
+
+    assert "OSError" in reply.bases
+    assert not path.exists() or 0 == path.stat().st_size
+
+
+def test_limits_descriptors_run_out(talk):
+    """Open files are limited too."""
+    reply = talk(function("return [os.pipe() for _ in range(1000)]")).ask(make_call(), None).reply
+
+    assert ("OSError", True) == (reply.type, "Too many open files" in reply.message)
+
+
+def test_limits_processor_time_ends_a_worker_that_outlives_its_deadline(talk):
+    """The second line behind the deadlines: the kernel kills."""
+    conversation = talk(function("while True:\n    pass"), Limits(cpu_s=1), call_s=30)
+
+    reply = conversation.ask(make_call(), None).reply
+
+    assert isinstance(reply, Died)
+    assert reply.exit_code in (-signal.SIGXCPU, -signal.SIGKILL)
+
+
+def test_limits_cannot_be_raised_again(talk):
+    """Soft and hard limits are one."""
+    names = ("RLIMIT_AS", "RLIMIT_FSIZE", "RLIMIT_NOFILE", "RLIMIT_CORE")
+    source = function(f"import resource\nfor name in {names}:\n    print(*resource.getrlimit(getattr(resource, name)))")
+
+    printed = talk(source).ask(make_call(), None).printed
+
+    pairs = [line.split() for line in printed.splitlines()]
+    assert 4 == len(pairs)
+    assert all(soft == hard and soft != str(resource.RLIM_INFINITY) for soft, hard in pairs)
+
+
+def test_limits_worker_holds_its_connection_and_nothing_else_open(talk):
+    """No socket of the zygote, no file of the grader: standard streams, the connection and the pipe."""
+    source = function(
+        "print(sorted(os.readlink(f'/proc/self/fd/{d}').split(':')[0] for d in range(64)\n"
+        "      if os.path.exists(f'/proc/self/fd/{d}')))"
+    )
+
+    printed = talk(source).ask(make_call(), None).printed
+
+    assert "['/dev/null', 'pipe', 'pipe', 'pipe', 'socket']\n" == printed
+
+
+def test_limits_process_left_running_ends_with_its_worker(talk):
+    """A child that a student's code forks cannot outlive the submission, nor its own children."""
+    body = "if os.fork() == 0:\n    os.setsid()\n    os.fork()\n    while True:\n        time.sleep(1)\n"
+    body += "print(open(f'/proc/{os.getpid()}/task/{os.getpid()}/children').read())\nreturn x"
+    conversation = talk(function(body))
+    children = [int(pid) for pid in conversation.ask(make_call(), None).printed.split()]
+
+    conversation.close()
+
+    assert children
+    wait_until(lambda: not any(map(is_running, children)), "the children have ended")
+
+
+def test_limits_process_left_running_after_a_timeout_ends(talk):
+    """SIGKILL at a deadline takes the worker's children with it."""
+    body = "child = os.fork()\nif child:\n    print(child, flush=True)\nwhile True:\n    pass"
+
+    printed = talk(function(body), call_s=0.5).ask(make_call(), None).printed
+
+    wait_until(lambda: not is_running(int(printed)), "the child has ended")
+
+
+def test_limits_worker_ends_with_its_zygote(own_zygote):
+    """When the zygote is killed, the kernel ends what it forked."""
+    conversation = own_zygote(function("print(os.getpid(), os.getppid())\nreturn x"))
+    worker, parent = map(int, conversation.ask(make_call(), None).printed.split())
+
+    os.kill(parent, signal.SIGKILL)
+
+    wait_until(lambda: not is_running(worker), "the worker has ended")
