@@ -120,7 +120,7 @@ class Conversation:
             if upstream is not None and _is_differentiable(outcome, upstream):
                 outcome = self._backward(call, outcome, upstream)
         except _Lost as lost:
-            return Outcome(reply=self._lose(lost, call), printed=self._printed_last)
+            return Outcome(reply=self._lose(lost, call), printed=self._printed())
         self._replace_when_starved(outcome)
         return outcome
 
@@ -227,7 +227,11 @@ class Conversation:
             self._end_worker()
 
     def _printed(self) -> str:
-        return _read_printed(self._worker.printed) if self._worker else self._printed_last
+        """What was printed since this was last asked, perhaps by a worker that has ended."""
+        if self._worker:
+            return _read_printed(self._worker.printed)
+        printed, self._printed_last = self._printed_last, ""
+        return printed
 
     _printed_last: str = ""
     _exit_code: int | None = None

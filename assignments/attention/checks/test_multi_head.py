@@ -32,19 +32,6 @@ def test_module_has_four_projections(student, given):
     student.build(given=given, d_model=6, n_heads=2).has_its_parameters(*inputs(given))
 
 
-@attention.check(points=2, hint="where does the argument bias go?")
-def test_bias_false_leaves_the_biases_out(student, given):
-    """With bias=False the four layers have no bias, and the output is right."""
-    module = student.build(given=given, d_model=6, n_heads=2, bias=False)
-    module(*inputs(given)).matches("output", source="library")
-
-
-@attention.check(points=1.5, hint="how many numbers would each head get?")
-def test_width_not_divisible_by_heads_raises(student):
-    """d_model=6 cannot be shared out among 4 heads: a ValueError."""
-    student.build_raises(ValueError, d_model=6, n_heads=4, when="d_model is not divisible by n_heads")
-
-
 @attention.check(points=3, hint="after the split each head must hold its own slice of every position's vector")
 def test_self_attention_output(student, given):
     """One tensor is query, key and value."""
@@ -134,6 +121,19 @@ def test_gradients_of_query_key_and_value(student, given):
     """The gradients that flow back to the three inputs are right."""
     answer = student.build(given=given, d_model=6, n_heads=2)(*inputs(given), gradients=True)
     answer.gradients_match("query", "key", "value", source="library")
+
+
+@attention.check(points=2, hint="where does the argument bias go?")
+def test_bias_false_leaves_the_biases_out(student, given):
+    """With bias=False the four layers have no bias, and the output is right."""
+    module = student.build(given=given, d_model=6, n_heads=2, bias=False)
+    module(*inputs(given)).matches("output", source="library")
+
+
+@attention.check(points=1.5, hint="how many numbers would each head get?")
+def test_width_not_divisible_by_heads_raises(student):
+    """d_model=6 cannot be shared out among 4 heads: a ValueError."""
+    student.build_raises(ValueError, d_model=6, n_heads=4, when="d_model is not divisible by n_heads")
 
 
 @attention.check(points=1, requires="cross_attention_output", hint="nothing in this module is random")
