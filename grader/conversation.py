@@ -241,8 +241,8 @@ def _receive(connection: socket.socket, frame: bytes, deadline: float) -> wire.F
     connection.settimeout(_remaining(deadline))
     connection.sendall(frame)
     header_length, blob_length = wire.lengths(_exactly(connection, wire.PREFIX.size, deadline))
-    text = _exactly(connection, header_length, deadline)
-    return wire.decode(text, _exactly(connection, blob_length, deadline))
+    halves = _exactly(connection, header_length + blob_length, deadline)
+    return wire.decode(halves[:header_length], halves[header_length:])
 
 
 def _exactly(connection: socket.socket, length: int, deadline: float) -> bytes:

@@ -109,7 +109,8 @@ def _answer(answerer: Answerer, request: wire.Frame) -> wire.Frame:
 def _receive(connection: socket.socket) -> wire.Frame:
     # What the trusted side sends is not capped: a submission's files may be larger than any reply.
     header_length, blob_length = wire.PREFIX.unpack(_exactly(connection, wire.PREFIX.size))
-    return wire.decode(_exactly(connection, header_length), _exactly(connection, blob_length))
+    halves = _exactly(connection, header_length + blob_length)
+    return wire.decode(halves[:header_length], halves[header_length:])
 
 
 def _exactly(connection: socket.socket, length: int) -> bytes:

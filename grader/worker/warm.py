@@ -20,6 +20,7 @@ WARM_MODULES = (
     "numpy.random",
     "numpy.ctypeslib",
     "safetensors.torch",
+    "safetensors.numpy",
 )
 
 

