@@ -7,7 +7,6 @@ import os
 import sys
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -33,17 +32,16 @@ class _FolderOrCommand(click.Group):
         formatter.write_usage(ctx.command_path, "SUBMISSIONS [OPTIONS] | COMMAND [ARGS]...")
 
 
-class _Percent(click.ParamType[Decimal]):
-    name = "PERCENT"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Decimal:
-        try:
-            percent = Decimal(str(value).removesuffix("%"))
-        except ArithmeticError:
-            percent = Decimal(-1)
-        if not 0 <= percent <= 100:
-            self.fail(f"{value!r} is no percentage; wanted a number from 0 to 100", param, ctx)
-        return percent
+def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
+    if value is None:
+        return None
+    try:
+        percent = Decimal(value.removesuffix("%"))
+    except ArithmeticError:
+        percent = Decimal(-1)
+    if not 0 <= percent <= 100:
+        raise click.BadParameter(f"{value!r} is no percentage; wanted a number from 0 to 100", ctx, param)
+    return percent
 
 
 @click.group(cls=_FolderOrCommand, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -95,7 +93,9 @@ def main() -> None:
     metavar="SECONDS",
     help="Limit of one call of a student's code; the assignment says when left out.",
 )
-@click.option("--fail-under", type=_Percent(), help="Exit with code 4 when a score is below this percentage.")
+@click.option(
+    "--fail-under", callback=_percent, metavar="PERCENT", help="Exit with code 4 when a score is below this percentage."
+)
 @click.option(
     "--course",
     type=click.Path(path_type=Path),

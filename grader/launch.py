@@ -26,13 +26,12 @@ _START_S = 120.0
 _NO_START = "the worker's interpreter ended while starting; run `python -c 'import torch'` to see why"
 #: Seconds the zygote has to answer; it does nothing but fork.
 _ANSWER_S = 30.0
-#: All the worker's environment, besides what `_PASSED_ON` names. One thread for every numeric library, since a fork
-#: loses the others; a fixed hash seed, so that a student's sets are in the same order in every run.
-_ENVIRONMENT = {
+#: One thread for every numeric library: a fork keeps only the thread that forks.
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+#: All the worker's environment, besides what `_PASSED_ON` names. The hash seed is fixed, so that a student's sets are
+#: in the same order in every run.
+_ENVIRONMENT = ONE_THREAD | {
     "PYTHONHASHSEED": "0",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
     "LANG": "C.UTF-8",
     "PYTHONDONTWRITEBYTECODE": "1",

@@ -5,6 +5,7 @@ What needs no torch is imported and settled first: a wrong word costs no seconds
 while this process imports its own.
 """
 
+import os
 import platform
 import secrets
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from grader import __version__, report
 from grader.assignment import Assignment, AssignmentError
 from grader.course import Course, CourseError, find_course
 from grader.find import FindError, Found, file_names, find_submissions
-from grader.launch import LaunchError, Zygote, can_fork
+from grader.launch import ONE_THREAD, LaunchError, Zygote, can_fork
 from grader.publish import publish_class, publish_submission
 from grader.render.overview import Overview
 from grader.report import Isolation, ReportError, RunHeader, Status, Submission
@@ -108,6 +109,7 @@ def _grade(
     store: Store,
     screen: Screen,
 ) -> None:
+    os.environ.update(ONE_THREAD)  # read when numpy and torch are imported; examiners are forked from this process
     from grader.grade import Grading, with_grading  # these import torch: see above
     from grader.pool import grade_all
 

@@ -117,7 +117,7 @@ def test_limits_process_left_running_ends_with_its_worker(talk):
 
 def test_limits_process_left_running_after_a_timeout_ends(talk):
     """SIGKILL at a deadline takes the worker's children with it."""
-    body = "child = os.fork()\nif child:\n    print(child, flush=True)\nwhile True:\n    pass"
+    body = "child = os.fork()\nif child:\n    print(child, flush=True)\nwhile True:\n    time.sleep(1)"
 
     printed = talk(function(body), call_s=0.5).ask(make_call(), None).printed
 
