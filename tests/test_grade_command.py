@@ -262,9 +262,13 @@ def test_grade_existing_report_is_not_replaced_unasked(grade, handed_in, earlier
     assert before == (earlier / "report.json").read_bytes()
 
 
-@pytest.mark.parametrize("option", ["--resume", "--only=*"])
 @pytest.mark.parametrize(
-    ("field", "words"), [("torch", "torch 1.0, now "), ("version", "grader 1.0, now "), ("python", "Python 1.0, now ")]
+    ("option", "field", "words"),
+    [
+        ("--resume", "torch", "torch 1.0, now "),
+        ("--resume", "version", "grader 1.0, now "),
+        ("--only=*", "python", "Python 1.0, now "),
+    ],
 )
 def test_grade_report_of_other_versions_is_not_continued(grade, handed_in, earlier, option, field, words):
     """Entries made with other means do not stand side by side."""
@@ -458,11 +462,12 @@ def test_grade_assignment_with_an_unknown_key_is_named(tmp_path):
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize("line", ["raise KeyboardInterrupt\n", "    raise KeyboardInterrupt\n"])
-def test_grade_interrupted_while_the_checks_are_collected_or_rehearsed_exits_130(tmp_path, line):
+def test_grade_interrupted_while_the_checks_are_collected_exits_130(tmp_path):
     """pytest catches Ctrl-C; it is not taken for a fault of the assignment."""
     checks = "assignments/tiny/checks/test_halve.py"
-    course = write_files(tmp_path / "course", {**TINY_COURSE, checks: TINY_COURSE[checks] + line})
+    course = write_files(
+        tmp_path / "course", {**TINY_COURSE, checks: TINY_COURSE[checks] + "raise KeyboardInterrupt\n"}
+    )
     folder = hand_in(tmp_path / "class", {"ada": RIGHT})
 
     result = Command(course).run(folder, "-o", tmp_path / "report")

@@ -82,10 +82,6 @@ def test_standalone_single_check_is_judged_without_those_before_it():
     ("arguments", "words"),
     [
         ([CHECKS, "--submission", "nowhere"], "--submission nowhere: no such folder; wanted one student's folder"),
-        (
-            [CHECKS, "--submission", "tests/data/solutions/plain/masked.py"],
-            "no such folder; wanted one student's folder",
-        ),
         (["--submission", PLAIN], "--submission needs the checks: pytest assignments/NAME/checks --submission FOLDER"),
         ([CHECKS, "--submission", PLAIN, "--grader-seed", "x"], "--grader-seed: invalid int value: 'x'"),
     ],
