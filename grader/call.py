@@ -22,22 +22,16 @@ class Payload:
     """The tensors of a call: its arguments, and a module's parameters. Copied when made, encoded once."""
 
     def __init__(self, arguments: Mapping[str, torch.Tensor], parameters: Mapping[str, torch.Tensor]) -> None:
-        named = {f"{_ARGUMENT}{name}": tensor for name, tensor in arguments.items()}
-        named |= {f"{_PARAMETER}{name}": tensor for name, tensor in parameters.items()}
         # Copies, since a check may pass views, or one tensor under two names, or change its own afterwards.
         self.tensors = {
-            name: tensor.detach().clone(memory_format=torch.contiguous_format) for name, tensor in named.items()
+            name: tensor.detach().clone(memory_format=torch.contiguous_format)
+            for name, tensor in _named(arguments, parameters).items()
         }
 
     @cached_property
     def digest(self) -> str:
         """Identity of names, dtypes, shapes and values."""
-        hashed = hashlib.blake2b(digest_size=16)
-        for name, tensor in self.tensors.items():
-            hashed.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
-            plain = tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor  # numpy has no bfloat16
-            hashed.update(plain.numpy().tobytes())
-        return hashed.hexdigest()
+        return payload_digest(self.arguments, self.parameters)
 
     @cached_property
     def blob(self) -> bytes:
@@ -57,6 +51,21 @@ class Payload:
             for name, tensor in self.tensors.items()
             if name.startswith(_PARAMETER)
         }
+
+
+def payload_digest(arguments: Mapping[str, torch.Tensor], parameters: Mapping[str, torch.Tensor]) -> str:
+    """The digest of the payload that these tensors would make."""
+    hashed = hashlib.blake2b(digest_size=16)
+    for name, tensor in _named(arguments, parameters).items():
+        hashed.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
+        plain = tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor  # numpy has no bfloat16
+        hashed.update(plain.detach().numpy().tobytes())
+    return hashed.hexdigest()
+
+
+def _named(arguments: Mapping[str, torch.Tensor], parameters: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    named = {f"{_ARGUMENT}{name}": tensor for name, tensor in arguments.items()}
+    return named | {f"{_PARAMETER}{name}": tensor for name, tensor in parameters.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

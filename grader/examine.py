@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import pytest
+from _pytest.runner import runtestprotocol
 from pytest_jsonreport.plugin import Hooks, JSONReport
 
 from grader.assignment import Assignment
@@ -144,6 +145,13 @@ class _Loop(Generic[Result]):
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.problem = self.problem or report.longreprtext
+
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        """As pytest's own, but a set-up and a teardown that went well are not reported."""
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            if report.when == "call" or not report.passed:
+                item.ihook.pytest_runtest_logreport(report=report)
+        return True
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:  # a file of checks could not be collected

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from grader.call import Payload
+from grader.call import Payload, payload_digest
 
 
 class Given:
@@ -35,7 +35,7 @@ class Given:
             length: of each vector; by default such that a score query·key/√dim is at most 2.5.
         """
         length = math.sqrt(2.5 * math.sqrt(shape[-1])) if length is None else length
-        return length * self._once("direction", name, shape, self._direction)
+        return length * self._original("direction", name, shape, self._direction)
 
     def permutation(self, name: str, length: int) -> torch.Tensor:
         """A random order of `range(length)` that leaves no element in place, so that using it always shows."""
@@ -64,10 +64,16 @@ class Given:
         self, kind: str, name: str, shape: tuple[int, ...], make: Callable[[str, tuple[int, ...]], torch.Tensor]
     ) -> torch.Tensor:
         """A copy of what was made for this kind, name and shape; the caller may change it."""
+        return self._original(kind, name, shape, make).clone()
+
+    def _original(
+        self, kind: str, name: str, shape: tuple[int, ...], make: Callable[[str, tuple[int, ...]], torch.Tensor]
+    ) -> torch.Tensor:
+        """What was made, itself: not to be changed."""
         key = (kind, name, shape)
         if key not in self._kept:
             self._kept[key] = make(name, shape)
-        return self._kept[key].clone()
+        return self._kept[key]
 
     def _draw(self, name: str, shape: tuple[int, ...]) -> torch.Tensor:
         return torch.randn(shape, generator=self._generator(name, shape), dtype=torch.float64)
@@ -101,5 +107,7 @@ class Inputs:
 
     def payload(self, arguments: Mapping[str, torch.Tensor], parameters: Mapping[str, torch.Tensor]) -> Payload:
         """The payload of these tensors; when an equal one was made before, that one, perhaps encoded already."""
-        payload = Payload(arguments, parameters)
-        return self._payloads.setdefault(payload.digest, payload)
+        digest = payload_digest(arguments, parameters)
+        if digest not in self._payloads:
+            self._payloads[digest] = Payload(arguments, parameters)
+        return self._payloads[digest]
