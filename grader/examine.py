@@ -7,6 +7,7 @@ fresh pytest-json-report listens, and the results are read from its report.
 
 import itertools
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -105,6 +106,7 @@ def with_checks(assignment: Assignment, body: Callable[[Checking], Result]) -> R
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):  # what a person set for their own tests must not decide a grade
         os.environ.pop(name, None)
+    _forget_check_modules()
     status = pytest.main(_arguments(assignment), plugins=[loop.plugin, loop])
     if loop.raised:
         raise loop.raised
@@ -115,6 +117,12 @@ def with_checks(assignment: Assignment, body: Callable[[Checking], Result]) -> R
             f"{assignment.checks}: pytest ended with {status!s}: {loop.problem or 'no test was collected'}"
         )
     return loop.returned[0]
+
+
+def _forget_check_modules() -> None:
+    """Have check files read anew: pytest names their modules by their place below the root, which courses share."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "checks"]:
+        del sys.modules[name]
 
 
 class _Listener(JSONReport):

@@ -61,6 +61,13 @@ class PrerequisiteFailed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimFailed:
+    """A plain `assert` of the check did not hold; `claim` is what pytest says about it."""
+
+    claim: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NotRaised:
     """An error the task asks for did not come; `raised` is what came instead, if anything."""
 
@@ -141,6 +148,7 @@ Fact = (
     | NoAnswer
     | BrokenNeighbour
     | PrerequisiteFailed
+    | ClaimFailed
     | NotRaised
     | WrongStructure
     | WrongShape

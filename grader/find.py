@@ -30,6 +30,8 @@ class Found:
 
     id: str
     folder: Path
+    #: A link is not followed, since it may lead anywhere; its submission is ungradable rather than forgotten.
+    is_link: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +62,7 @@ def find_submissions(folder: Path, files: Iterable[str], only: str | None = None
     ):
         found = [Found(id=clean_text(folder.resolve().name), folder=folder)]
     else:
-        found = [
-            Found(id=clean_text(entry.name), folder=Path(entry.path)) for entry in _folders(_descend(folder, names))
-        ]
+        found = _named([*_folders(_descend(folder, names)), *_linked_folders(_descend(folder, names))])
     if not found:
         raise FindError(f"{folder} holds no submission: wanted one folder per student, with {', '.join(sorted(names))}")
     chosen = [one for one in found if only is None or fnmatchcase(one.id, only)]
@@ -147,6 +147,23 @@ def _folders(folder: Path) -> Iterator[os.DirEntry[str]]:
     for entry in _entries(folder):
         if entry.name not in _NOISE and entry.is_dir(follow_symlinks=False):
             yield entry
+
+
+def _linked_folders(folder: Path) -> Iterator[os.DirEntry[str]]:
+    for entry in _entries(folder):
+        if entry.is_symlink() and entry.is_dir():
+            yield entry
+
+
+def _named(entries: Iterable[os.DirEntry[str]]) -> list[Found]:
+    """Submissions with ids of their own, also where names differ only in what cannot be shown."""
+    found: dict[str, Found] = {}
+    for entry in entries:
+        name = clean_text(entry.name)
+        same = sum(one == name or one.startswith(f"{name} (") for one in found)
+        name = f"{name} ({same + 1})" if same else name
+        found[name] = Found(id=name, folder=Path(entry.path), is_link=entry.is_symlink())
+    return list(found.values())
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

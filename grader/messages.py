@@ -13,6 +13,7 @@ from grader.compare import Mismatch
 from grader.failure import (
     Asked,
     BrokenNeighbour,
+    ClaimFailed,
     Differs,
     Fact,
     InputChanged,
@@ -331,6 +332,14 @@ def _prerequisite(fact: PrerequisiteFailed, asked: Asked | None) -> list[str]:
     return [f"not judged yet: first make this one pass: {fact.title}"]
 
 
+def _claim(fact: ClaimFailed, asked: Asked | None) -> list[str]:
+    return (
+        ["a claim of this check does not hold", _row("wanted", fact.claim)]
+        if fact.claim
+        else ["a claim of this check does not hold"]
+    )
+
+
 def _listed(names: Iterable[str]) -> str:
     *rest, last = names
     return f"{', '.join(rest)} and {last}" if rest else last
@@ -350,4 +359,5 @@ _WORDS: dict[type, Callable[[Any, Asked | None], list[str]]] = {
     InputChanged: _input_changed,
     Unstable: _unstable,
     PrerequisiteFailed: _prerequisite,
+    ClaimFailed: _claim,
 }

@@ -4,8 +4,10 @@
 """
 
 import dataclasses
+import traceback
 from collections.abc import Generator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from grader import spec
 from grader.assignment import Assignment
 from grader.checks import Student
 from grader.examination import Examination, Printed
-from grader.failure import BrokenNeighbour, CheckFailed, PrerequisiteFailed
+from grader.failure import BrokenNeighbour, CheckFailed, ClaimFailed, PrerequisiteFailed
 from grader.given import Given
 from grader.messages import message
 from grader.spec import CheckSpec
@@ -112,9 +114,10 @@ class CheckPlugin:
         except CheckFailed as error:
             failed = error
         except AssertionError as error:
-            failed = CheckFailed(
-                Verdict.WRONG_VALUE, PrerequisiteFailed(title=check.title), str(error).partition("\n")[0]
-            )
+            if not _is_raised_in(pyfuncitem.path, error):  # not the check's own claim: a fault of the grader
+                raise
+            claim = ClaimFailed(claim=str(error).partition("\n")[0])
+            failed = CheckFailed(Verdict.WRONG_VALUE, claim, message(claim, None))
         prerequisite = self._first_failed(check)
         if prerequisite and not (failed and failed.verdict.rank < Verdict.BLOCKED.rank):
             fact = PrerequisiteFailed(title=prerequisite.title)
@@ -170,6 +173,12 @@ class CheckPlugin:
             return {}
         result = item.stash.get(_RESULT, None)
         return {"check": dataclasses.asdict(result)} if result else {"id": item.stash[_SPEC].id}
+
+
+def _is_raised_in(file: Path, error: AssertionError) -> bool:
+    """Whether an assertion is written in that file, rather than in what the file calls."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and Path(frames[-1].filename) == file
 
 
 def _blocker(failed: CheckFailed, prerequisite: CheckSpec | None) -> str | None:

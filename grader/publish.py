@@ -12,9 +12,6 @@ from grader.report import RunHeader, Submission
 from grader.store import Store
 from grader.student_view import student_view
 
-#: What is written at the end of a run, in the order in which a person opens it.
-FILES = ("index.html", "students/", "grades.csv", "summary.md", "report.json")
-
 
 def publish_submission(store: Store, header: RunHeader, submission: Submission, today: date) -> None:
     """Write both pages of one submission."""
@@ -30,4 +27,7 @@ def publish_class(store: Store, header: RunHeader, submissions: Iterable[Submiss
     store.write("index.html", index_page(overview))
     store.write("grades.csv", grades_csv(overview))
     store.write("summary.md", summary_markdown(overview))
+    pages = {row.page for row in overview.rows}
+    for folder in ("staff", "students"):
+        store.keep_only(folder, pages)
     return overview

@@ -304,6 +304,8 @@ class RunHeader(Record):
     """When the run began."""
     seed: int = Field(ge=0)
     """Seed of all inputs; `--seed` with this number replays the run."""
+    timeout_s: float = Field(gt=0)
+    """Limit of one call of a student's code, in seconds."""
     assignment: Assignment
     """What was graded."""
     grader: Grader

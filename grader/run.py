@@ -24,7 +24,7 @@ from grader.launch import ONE_THREAD, LaunchError, Zygote, can_fork
 from grader.publish import publish_class, publish_submission
 from grader.render.overview import Overview
 from grader.report import Isolation, ReportError, RunHeader, Status, Submission
-from grader.stage import stage
+from grader.stage import file_digest, stage
 from grader.store import Earlier, Store, StoreError
 from grader.terminal import Screen
 
@@ -84,10 +84,11 @@ def _run(options: Options, screen: Screen) -> int:
     assignment, found = _choose(options, course)
     store = Store(options.out)
     earlier = _earlier(options, store)
-    seed = _seed(options, earlier)
-    header = earlier.header if earlier else _header(assignment, seed)
+    usual_s = earlier.header.timeout_s if earlier else assignment.limits.call_s
+    header = _header(assignment, _seed(options, earlier), options.call_s or usual_s)
     if earlier:
-        _must_match(earlier.header, _header(assignment, seed))
+        _must_match(earlier.header, header)
+        header = earlier.header
     kept, todo = _split(options, assignment, found, earlier)
     screen.banner(header, len(todo), options.jobs)
     if options.is_resumed:
@@ -95,7 +96,7 @@ def _run(options: Options, screen: Screen) -> int:
     store.begin(header, kept)
     if todo:
         with Zygote(min(options.jobs, len(todo))) if can_fork() else nullcontext() as zygote:
-            _grade(course, assignment, header, options.call_s, todo, zygote, store, screen)
+            _grade(course, assignment, header, todo, zygote, store, screen)
     return _exit_code(options, _finish(store, header, screen))
 
 
@@ -103,7 +104,6 @@ def _grade(
     course: Course,
     assignment: Assignment,
     header: RunHeader,
-    call_s: float | None,
     todo: list[Found],
     zygote: Zygote | None,
     store: Store,
@@ -120,7 +120,7 @@ def _grade(
                 store.add(submission)
                 count.step()
 
-    with_grading(course, assignment, header.seed, publish, call_s)
+    with_grading(course, assignment, header.seed, publish, header.timeout_s)
 
 
 def _choose(options: Options, course: Course) -> tuple[Assignment, list[Found]]:
@@ -166,13 +166,14 @@ def _seed(options: Options, earlier: Earlier | None) -> int:
     return earlier.header.seed
 
 
-def _header(assignment: Assignment, seed: int) -> RunHeader:
+def _header(assignment: Assignment, seed: int, timeout_s: float) -> RunHeader:
     feedback = report.Feedback(
         level=report.FeedbackLevel(assignment.feedback.level), full_from=assignment.feedback.full_from
     )
     return RunHeader(
         created=datetime.now(UTC),
         seed=seed,
+        timeout_s=timeout_s,
         assignment=report.Assignment(
             name=assignment.name,
             title=assignment.title,
@@ -198,6 +199,7 @@ def _must_match(earlier: RunHeader, now: RunHeader) -> None:
         ("grader", earlier.grader.version, now.grader.version),
         ("Python", earlier.grader.python, now.grader.python),
         ("torch", earlier.grader.torch, now.grader.torch),
+        ("limit of a call", f"{earlier.timeout_s:g} s", f"{now.timeout_s:g} s"),
     ]
     different = [f"{name} {old}, now {new}" for name, old, new in pairs if old != new]
     if different:
@@ -223,7 +225,7 @@ def _split(
         if (
             entry
             and entry.status is not Status.GRADER_ERROR
-            and frozenset(entry.files) == frozenset(stage(one, assignment).files)
+            and file_digest(entry.files) == stage(one, assignment).digest
         ):
             kept.append(entry)
         else:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +36,12 @@ class Staged:
     @property
     def digest(self) -> frozenset[tuple[str, str]]:
         """Identity of what was handed in."""
-        return frozenset((file.name, file.sha256) for file in self.files)
+        return file_digest(self.files)
+
+
+def file_digest(files: Iterable[SourceFile]) -> frozenset[tuple[str, str]]:
+    """Identity of files: their names and contents."""
+    return frozenset((file.name, file.sha256) for file in files)
 
 
 class _Unreadable(Exception):
@@ -44,8 +50,12 @@ class _Unreadable(Exception):
 
 def stage(found: Found, assignment: Assignment) -> Staged:
     """Read the files of a submission: those that stand for stubs, and the others that these may import."""
+    if found.is_link:
+        reason = "the folder is a symbolic link, which is not followed"
+        unreadable = dict.fromkeys(assignment.files, reason)
+        return Staged(id=found.id, sources=Sources(texts={}, unreadable=unreadable), files=(), notes=())
     texts: dict[str, str] = {}
-    unreadable: dict[str, str] = {}
+    unreadable = {}
     hashes: list[SourceFile] = []
     notes: list[str] = []
     for name, path in _paths(found, assignment, notes).items():

@@ -8,7 +8,7 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -124,6 +124,12 @@ class Store:
         except BaseException:
             os.unlink(temporary)
             raise
+
+    def keep_only(self, folder: str, names: Collection[str]) -> None:
+        """Remove pages of an earlier run that this one has not, and what killed writes left."""
+        for path in (self.folder / folder).glob("*"):
+            if (path.suffix == ".html" and path.name not in names) or _is_torn(path):
+                path.unlink(missing_ok=True)
 
     def _from_journal(self) -> Earlier:
         with open(self.journal, "rb") as journal:

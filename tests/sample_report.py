@@ -129,6 +129,7 @@ def make_header(**fields: Any) -> RunHeader:
     values = {
         "created": "2026-11-29T17:50:00Z",
         "seed": 7,
+        "timeout_s": 2.0,
         "assignment": assignment,
         "grader": grader,
     } | fields

@@ -77,12 +77,22 @@ def test_find_leftovers_of_tools_are_no_submissions(tmp_path):
     assert ["ann"] == ids(tmp_path)
 
 
-def test_find_links_are_not_followed(tmp_path):
-    """A linked folder could be anyone's."""
+def test_find_linked_folder_is_found_and_marked(tmp_path):
+    """A linked folder could be anyone's: it is not followed, and its student is not forgotten."""
     write(tmp_path, "all/ann/mix.py", "elsewhere/mix.py")
     (tmp_path / "all" / "zed").symlink_to(tmp_path / "elsewhere")
 
-    assert ["ann"] == ids(tmp_path / "all")
+    found = find_submissions(tmp_path / "all", FILES)
+
+    assert [("ann", False), ("zed", True)] == [(one.id, one.is_link) for one in found]
+
+
+def test_find_names_that_are_shown_alike_get_ids_of_their_own(tmp_path):
+    """A byte that cannot be shown, and the same spelt out by a joker."""
+    write(tmp_path, "a\\xff/mix.py")
+    os.makedirs(os.fsencode(tmp_path) + b"/a\xff")
+
+    assert ["a\\xff", "a\\xff (2)"] == ids(tmp_path)
 
 
 def test_find_single_folder_that_holds_the_submissions_is_entered(tmp_path):

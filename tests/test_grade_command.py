@@ -303,6 +303,14 @@ def test_grade_report_of_another_seed_is_not_continued(grade, handed_in, earlier
     assert "was graded with seed 5, not 6" in result.stderr
 
 
+def test_grade_report_of_another_time_limit_is_not_continued(grade, handed_in, earlier):
+    """Entries that had more time do not stand beside entries that had less."""
+    result = grade.run(handed_in, "-o", earlier, "--resume", "--timeout", 7)
+
+    assert 2 == result.returncode
+    assert "limit of a call 0.5 s, now 7 s" in result.stderr
+
+
 def test_grade_damaged_report_is_named(grade, handed_in, earlier):
     """A report somebody edited is not guessed at."""
     (earlier / "report.json").write_text("{")

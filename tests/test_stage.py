@@ -22,7 +22,7 @@ def submission(tmp_path):
 def staged(tmp_path, submission):
     """Stages the submission for the tiny assignment (mix.py and scale.py)."""
     assignment = write_course(tmp_path / "course").assignment("tiny")
-    return lambda: stage(Found(id="ann", folder=submission), assignment)
+    return lambda **marks: stage(Found(id="ann", folder=submission, **marks), assignment)
 
 
 def test_stage_file_is_hashed_as_it_was_handed_in(submission, staged):
@@ -164,3 +164,16 @@ def test_stage_digest_tells_contents_and_names_apart(submission, staged):
     (submission / "mix.py").rename(submission / "scale.py")
 
     assert 3 == len({first, second, staged().digest})
+
+
+def test_stage_linked_folder_is_not_read(submission, staged, tmp_path):
+    """It is told, and nothing of what it leads to is taken."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "mix.py").touch()
+    submission.rmdir()
+    submission.symlink_to(tmp_path / "elsewhere")
+
+    result = staged(is_link=True)
+
+    assert result.is_empty
+    assert {"the folder is a symbolic link, which is not followed"} == set(result.sources.unreadable.values())

@@ -39,6 +39,27 @@ def begun(store, *ids):
     return store
 
 
+# --- pages ------------------------------------------------------------------------------------------------------
+
+
+def test_store_pages_of_another_run_are_removed(store):
+    """A student who has left the class has no page; other people's files stay."""
+    write_files(store.folder, {"students/ada.html": "", "students/gone.html": "", "students/notes.txt": ""})
+
+    store.keep_only("students", {"ada.html"})
+
+    assert ["ada.html", "notes.txt"] == sorted(path.name for path in (store.folder / "students").iterdir())
+
+
+def test_store_torn_pages_are_removed(store):
+    """What a killed run left in the middle of a write."""
+    write_files(store.folder, {"students/ada.html": "", "students/.x8f.tmp": ""})
+
+    store.keep_only("students", {"ada.html"})
+
+    assert ["ada.html"] == [path.name for path in (store.folder / "students").iterdir()]
+
+
 # --- the folder -------------------------------------------------------------------------------------------------
 
 
