@@ -120,14 +120,16 @@ def _grade(submissions: Path, out: Path, jobs: int = 2) -> None:
 
 
 def _peak_mib(submissions: Path, out: Path, jobs: int) -> float:
-    """Largest sum of proportional set sizes over the processes of a run, in MiB."""
+    """Largest sum of proportional set sizes over the processes of a run while all its workers live, in MiB."""
     arguments = [sys.executable, "-m", "grader", str(submissions), "-o", str(out), "--force", "-j", str(jobs)]
     process = subprocess.Popen(arguments, cwd=COURSE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0
-    watcher = threading.Event()
+    pause = threading.Event()
     while process.poll() is None:
-        peak = max(peak, sum(_proportional_kib(pid) for pid in _tree(process.pid)))
-        watcher.wait(0.02)
+        tree = list(_tree(process.pid))
+        if len(tree) >= 2 + 2 * jobs:  # grade, the zygote, and for each job an examiner and a worker
+            peak = max(peak, sum(_proportional_kib(pid) for pid in tree))
+        pause.wait(0.01)
     return peak / 1024
 
 

@@ -11,10 +11,9 @@ import torch
 from . import wire
 from .answer import Answerer
 
-#: Modules that torch, numpy and safetensors load lazily, on the first use of something homework uses, such as
-#: `torch.autograd.grad`; loaded once here instead of once in every worker.
+#: Modules that torch, numpy and safetensors load lazily, on the first use of something homework uses; loaded once here
+#: instead of once in every worker.
 WARM_MODULES = (
-    "torch.fx.experimental.symbolic_shapes",
     "torch.nn.functional",
     "torch.func",
     "numpy.random",
