@@ -104,7 +104,7 @@ class Call:
     @cached_property
     def digest(self) -> str:
         """Identity of the question, the same in every process and run that asks it."""
-        head = json.dumps(self._header(handle=0), separators=(",", ":"))
+        head = json.dumps(self.header(handle=0), separators=(",", ":"))
         return hashlib.blake2b(f"{self.payload.digest} {head}".encode(), digest_size=16).hexdigest()
 
     @property
@@ -113,16 +113,17 @@ class Call:
 
     def frame(self) -> bytes:
         """The request as sent to a worker."""
-        return wire.pack(self._header(self.build.handle if self.build else 0), self.payload.blob)
+        return wire.pack(self.header(), self.payload.blob)
 
     def request(self, part: str, name: str) -> wire.Frame:
         """The request as a worker reads it, put to another callable: the reference's."""
         copies = {name: tensor.clone() for name, tensor in self.payload.tensors.items()}
-        return wire.Frame(self._header(handle=0) | {"part": part, "name": name}, copies)
+        return wire.Frame(self.header(handle=0) | {"part": part, "name": name}, copies)
 
-    def _header(self, handle: int) -> dict[str, Any]:
+    def header(self, handle: int | None = None) -> dict[str, Any]:
+        """The request without its tensors; `handle` in the place of the build's own."""
         build = self.build and {
-            "handle": handle,
+            "handle": self.build.handle if handle is None else handle,
             "arguments": dict(self.build.arguments),
             "double": self.build.is_double,
         }

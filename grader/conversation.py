@@ -17,6 +17,7 @@ from typing import Any, Self
 import torch
 
 from grader.assignment import Assignment, Limits
+from grader.batch import Batch
 from grader.call import Call
 from grader.launch import Launcher, LaunchError, Worker
 from grader.outcome import (
@@ -30,6 +31,7 @@ from grader.outcome import (
     Raised,
     Returned,
     TimedOut,
+    read_batch,
     read_reply,
 )
 from grader.worker import wire
@@ -124,6 +126,26 @@ class Conversation:
         self._replace_when_starved(outcome)
         return outcome
 
+    def ask_all(self, batch: Batch) -> tuple[Outcome, ...] | None:
+        """The outcomes of a batch; None when anything went wrong or was printed: then each is to be asked alone.
+
+        Nothing remains of such an attempt: its worker is ended, and its time is not the student's.
+        """
+        used_s = self._used_s
+        try:
+            outcomes = None if self.fault or self._load(batch.part) else self._answers(batch)
+        except _Lost:
+            outcomes = None
+        except LaunchError as fault:
+            self.fault = fault
+            return None
+        if outcomes and not self._printed():
+            return outcomes
+        self._end_worker()
+        self._printed_last = ""
+        self._used_s = used_s
+        return None
+
     def close(self) -> None:
         """End the worker."""
         if self._worker:
@@ -180,13 +202,43 @@ class Conversation:
             return replace(outcome, backward=self._lose(lost, call))
         return replace(outcome, backward=reply, gradients=tensors)
 
+    def _answers(self, batch: Batch) -> tuple[Outcome, ...] | None:
+        """The outcomes of a batch, when all that went wrong in it is what Python can tell."""
+        outcomes = [
+            Outcome(reply=reply, tensors=tensors)
+            for reply, tensors in self._batch_exchange(batch.frame, len(batch.questions))
+        ]
+        if batch.upstream_frame:
+            backward = self._batch_exchange(batch.upstream_frame, len(batch.questions))
+            outcomes = [
+                replace(outcome, backward=reply, gradients=tensors)
+                if question.upstream is not None and _is_differentiable(outcome, question.upstream)
+                else outcome
+                for question, outcome, (reply, tensors) in zip(batch.questions, outcomes, backward, strict=True)
+            ]
+        return None if any(_is_starved(outcome) for outcome in outcomes) else tuple(outcomes)
+
+    def _batch_exchange(self, frame: bytes, count: int) -> list[tuple[Any, Mapping[str, torch.Tensor]]]:
+        received = self._exchange_frame(frame, self._limits.call_s, "call")
+        try:
+            return [(read_reply(one), one.tensors) for one in read_batch(received, count)]
+        except wire.ProtocolError as error:
+            raise _Lost(Garbled(stage="call", detail=str(error)[:_MOST_DETAIL])) from None
+
     def _exchange(self, frame: bytes, limit_s: float, stage: str) -> tuple[Any, Mapping[str, torch.Tensor]]:
-        """Send a request and read its reply; the time in between is the student's."""
+        """Send a request and read its reply."""
+        received = self._exchange_frame(frame, limit_s, stage)
+        try:
+            return read_reply(received), received.tensors
+        except wire.ProtocolError as error:
+            raise _Lost(Garbled(stage=stage, detail=str(error)[:_MOST_DETAIL])) from None
+
+    def _exchange_frame(self, frame: bytes, limit_s: float, stage: str) -> wire.Frame:
+        """Send a request and receive a frame; the time in between is the student's."""
         worker = self._worker or self._new_worker()
         begin = time.monotonic()
         try:
-            received = _receive(worker.connection, frame, begin + limit_s)
-            return read_reply(received), received.tensors
+            return _receive(worker.connection, frame, begin + limit_s)
         except TimeoutError:
             raise _Lost(TimedOut(stage=stage, limit_s=limit_s)) from None
         except OSError:
@@ -222,8 +274,7 @@ class Conversation:
         self._exit_code = worker.wait().exit_code
 
     def _replace_when_starved(self, outcome: Outcome) -> None:
-        """After running out of memory a worker may be left with none for the next call."""
-        if any(isinstance(reply, Raised) and reply.is_out_of_memory for reply in (outcome.reply, outcome.backward)):
+        if _is_starved(outcome):
             self._end_worker()
 
     def _printed(self) -> str:
@@ -268,6 +319,11 @@ def _read_printed(descriptor: int) -> str:
         return os.read(descriptor, MOST_PRINTED).decode(errors="replace")
     except BlockingIOError:
         return ""
+
+
+def _is_starved(outcome: Outcome) -> bool:
+    """Whether it ran out of memory: the worker may be left with none for the next call."""
+    return any(isinstance(reply, Raised) and reply.is_out_of_memory for reply in (outcome.reply, outcome.backward))
 
 
 def _is_differentiable(outcome: Outcome, upstream: torch.Tensor) -> bool:

@@ -3,12 +3,14 @@
 Equal questions are put once: the checks that look at shapes, sums, values and gradients of one call share its outcome.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 
 from grader.assignment import Assignment
+from grader.batch import Batch, Question
 from grader.call import Call
 from grader.given import Inputs
 from grader.oracle import Oracle
@@ -21,6 +23,9 @@ class Respondent(Protocol):
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """The outcome of a call, and with `upstream` of its backward pass."""
+
+    def ask_all(self, batch: Batch) -> Sequence[Outcome] | None:
+        """The outcomes of a batch, or None when each question is to be put alone."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,16 +40,40 @@ class Examination:
     """What the checks of one session share."""
 
     def __init__(
-        self, assignment: Assignment, inputs: Inputs, oracle: Oracle, respondent: Respondent, sources: Sources
+        self,
+        assignment: Assignment,
+        inputs: Inputs,
+        oracle: Oracle,
+        respondent: Respondent,
+        sources: Sources,
+        batches: Sequence[Batch] = (),
     ) -> None:
+        """`batches`: questions that are known beforehand, and may be put together."""
         self.assignment = assignment
         self.inputs = inputs
         self.oracle = oracle
         self.sources = sources
         self.printed = Printed()
+        #: Every question put for the first time, in order.
+        self.questions: list[Question] = []
         self._respondent = respondent
+        self._batches = list(batches)
         self._answered: dict[str, Outcome] = {}
         self._handles = 0
+        self._is_visible = True
+
+    def begin_check(self, is_visible: bool) -> None:
+        """A check begins, and prints nothing yet. With the first of its kind, the batches of that kind are put.
+
+        Those of hidden checks wait until then: nothing that is printed while a visible check runs can come from
+        their inputs.
+        """
+        self.printed = Printed()
+        self._is_visible = is_visible
+        due = [batch for batch in self._batches if batch.is_visible == is_visible]
+        self._batches = [batch for batch in self._batches if batch.is_visible != is_visible]
+        for batch in due:
+            self._put_together(batch)
 
     def new_handle(self) -> int:
         """A number that names one built module in the worker."""
@@ -54,6 +83,7 @@ class Examination:
     def ask_once(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """The outcome of the question; a known one, when an equal question was put before."""
         if call.digest not in self._answered:
+            self.questions.append(Question(call=call, upstream=upstream, is_visible=self._is_visible))
             self._answered[call.digest] = self.ask(call, upstream)
         return self._answered[call.digest]
 
@@ -63,3 +93,11 @@ class Examination:
         self.printed.text += outcome.printed
         self.printed.is_cut |= outcome.is_printed_cut
         return outcome
+
+    def _put_together(self, batch: Batch) -> None:
+        if self.assignment.part(batch.part).file not in self.sources.texts:
+            return
+        outcomes = self._respondent.ask_all(batch)
+        if outcomes:
+            for question, outcome in zip(batch.questions, outcomes, strict=True):
+                self._answered.setdefault(question.call.digest, outcome)

@@ -2,15 +2,16 @@
 
 import gc
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import torch
 
 from grader.assignment import Assignment, AssignmentError
+from grader.batch import Batch, make_batches
 from grader.conversation import Conversation, TimeLimits
 from grader.course import Course
-from grader.examination import Examination
+from grader.examination import Examination, Respondent
 from grader.examine import Checking, Examined, ExamineError, with_checks
 from grader.find import Found
 from grader.given import Inputs
@@ -34,6 +35,8 @@ class Grading:
     checking: Checking
     inputs: Inputs
     oracle: Oracle
+    #: What every submission is asked, known from the rehearsal.
+    batches: tuple[Batch, ...] = ()
     #: A call's deadline that overrides the assignment's.
     call_s: float | None = None
 
@@ -52,23 +55,24 @@ class Grading:
         """Put every check to these sources, in workers of the launcher."""
         limits = TimeLimits.of(self.assignment.limits, self.call_s)
         with Conversation(launcher, sources.texts, self.assignment, limits) as conversation:
-            examined = self.checking.examine(
-                Examination(self.assignment, self.inputs, self.oracle, conversation, sources)
-            )
+            examined = self.checking.examine(self._examination(conversation, sources))
         if conversation.fault:  # pytest took it for a check that failed
             raise conversation.fault
         return examined
 
-    def rehearse(self) -> Examined:
+    def rehearsed(self) -> "Grading":
         """Put every check to the reference itself. Warms everything a session needs, and proves that right code passes.
+
+        Returns:
+            The same, with the questions that were put as batches.
 
         Raises:
             AssignmentError: the reference does not pass, or the checks do not fit the assignment.
             ExamineError, OracleError: faults of the course.
         """
         sources = Sources(texts=dict.fromkeys(self.assignment.files, ""))
-        respondent = TrustedRespondent(self.oracle)
-        examined = self.checking.examine(Examination(self.assignment, self.inputs, self.oracle, respondent, sources))
+        examination = self._examination(TrustedRespondent(self.oracle), sources)
+        examined = self.checking.examine(examination)
         failed = [result for result in examined.results if result.verdict is not Verdict.PASSED]
         if failed:
             raise AssignmentError(
@@ -76,7 +80,10 @@ class Grading:
                 f"({failed[0].verdict.label}), and {len(failed) - 1} more; the check or the reference is "
                 f"wrong\n{failed[0].message}"
             )
-        return examined
+        return replace(self, batches=make_batches(examination.questions))
+
+    def _examination(self, respondent: Respondent, sources: Sources) -> Examination:
+        return Examination(self.assignment, self.inputs, self.oracle, respondent, sources, self.batches)
 
 
 def with_grading(
@@ -91,7 +98,7 @@ def with_grading(
     def rehearsed(checking: Checking) -> Result:
         grading = Grading(assignment=assignment, checking=checking, inputs=inputs, oracle=oracle, call_s=call_s)
         try:
-            grading.rehearse()
+            grading = grading.rehearsed()
         except OracleError as error:
             raise AssignmentError(str(error)) from None
         gc.collect()

@@ -187,6 +187,24 @@ def read_reply(frame: Frame) -> Returned | Raised | MissingName | WrongParameter
     return reply
 
 
+def read_batch(frame: Frame, count: int) -> list[Frame]:
+    """The replies of a batch, each with its own tensors, not yet read.
+
+    Raises:
+        ProtocolError: they are not a list of `count` objects, or a tensor belongs to none of them.
+    """
+    replies = frame.header.get("replies")
+    if not isinstance(replies, list) or len(replies) != count or not all(isinstance(one, dict) for one in replies):
+        raise ProtocolError(f"a batch of {count} calls was not answered with as many replies")
+    tensors: list[dict[str, torch.Tensor]] = [{} for _ in replies]
+    for key, tensor in frame.tensors.items():
+        number, _, name = key.partition("/")
+        if not number.isdecimal() or int(number) >= count:
+            raise ProtocolError(f"tensor {key[:50]!r} belongs to no reply")
+        tensors[int(number)][name] = tensor
+    return [Frame(reply, own) for reply, own in zip(replies, tensors, strict=True)]
+
+
 def _match(node: Node, tensors: Mapping[str, torch.Tensor]) -> None:
     for item in node.items:
         _match(item, tensors)

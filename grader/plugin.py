@@ -15,7 +15,7 @@ import pytest
 from grader import spec
 from grader.assignment import Assignment
 from grader.checks import Student
-from grader.examination import Examination, Printed
+from grader.examination import Examination
 from grader.failure import BrokenNeighbour, CheckFailed, ClaimFailed, PrerequisiteFailed
 from grader.given import Given
 from grader.messages import message
@@ -107,7 +107,7 @@ class CheckPlugin:
         """Run a check, note its verdict; a check whose prerequisites failed is blocked, whatever it found."""
         __tracebackhide__ = True
         check = pyfuncitem.stash[_SPEC]
-        self._examination.printed = Printed()
+        self._examination.begin_check(check.is_visible)
         try:
             yield
             failed = None

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from grader.batch import Batch
 from grader.call import Call
 from grader.course import Course
 from grader.examination import Examination, Respondent
@@ -168,6 +169,9 @@ class Pupil:
         self._answerer = Answerer(lambda part: module, is_own=lambda file: False)
         #: Every call put, in order.
         self.asked: list[Call] = []
+
+    def ask_all(self, batch: Batch) -> None:
+        """Each question is to be put alone."""
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """The outcome of a call, and with `upstream` of its backward pass."""

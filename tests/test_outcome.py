@@ -5,7 +5,7 @@ import torch
 from pydantic import ValidationError
 from sample_course import line, raised
 
-from grader.outcome import Gradients, Loaded, MissingName, Outcome, Returned, WrongParameters, read_reply
+from grader.outcome import Gradients, Loaded, MissingName, Outcome, Returned, WrongParameters, read_batch, read_reply
 from grader.worker.wire import Frame, ProtocolError
 
 TENSOR = {"kind": "tensor", "dtype": "float64", "shape": [2], "data": "0"}
@@ -183,3 +183,30 @@ def test_outcome_is_unfilled_means_the_stubs_own_raise(frames, expected):
 def test_outcome_is_unfilled_is_about_one_class_of_exception():
     """Any other exception is an error, whatever its line says."""
     assert raised(frames=(line(text="raise NotImplementedError"),)).is_unfilled is False
+
+
+@pytest.mark.parametrize(
+    ("header", "tensors"),
+    [
+        ({}, {}),
+        ({"replies": {}}, {}),
+        ({"replies": [{}]}, {}),
+        ({"replies": [{}, 1]}, {}),
+        ({"replies": [{}, {}]}, {"2/0": torch.ones(1)}),
+        ({"replies": [{}, {}]}, {"-1/0": torch.ones(1)}),
+        ({"replies": [{}, {}]}, {"x": torch.ones(1)}),
+    ],
+    ids=["nothing", "no-list", "too-few", "no-object", "number-too-large", "number-negative", "no-number"],
+)
+def test_outcome_batch_that_is_none_is_refused(header, tensors):
+    """As many objects as calls, and every tensor one of theirs."""
+    with pytest.raises(ProtocolError):
+        read_batch(Frame(header, tensors), 2)
+
+
+def test_outcome_batch_gives_each_reply_its_own_tensors():
+    """Under the names it gave them."""
+    first, second = read_batch(Frame({"replies": [{"a": 1}, {}]}, {"0/x": torch.ones(1), "1/x": torch.zeros(1)}), 2)
+
+    assert ({"a": 1}, [1.0]) == (first.header, first.tensors["x"].tolist())
+    assert [0.0] == second.tensors["x"].tolist()

@@ -7,9 +7,11 @@ and, for its own reference code, `answer`.
     boot    how the interpreter starts, with a path of listed folders only
     zygote  the warm process that forks workers on request
     warm    what a process loads and uses once before it is asked anything
+    pages   large pages, so that forking is cheap
     serve   the life of one worker: requests in, replies out
     load    a submission's files become modules, from memory
     answer  one call: build, forward, backward
+    batch   several calls in one frame
     describe a returned object becomes a description and plain tensors
     limits  resource limits and the parent-death signal
     wire    frames: a small JSON header and safetensors

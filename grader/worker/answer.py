@@ -26,7 +26,7 @@ Find = Callable[[str], ModuleType]
 IsOwn = Callable[[str], bool]
 
 
-class _Pending(NamedTuple):
+class Pending(NamedTuple):
     """A forward pass whose gradients may still be asked for."""
 
     root: torch.Tensor | None
@@ -36,7 +36,7 @@ class _Pending(NamedTuple):
     dtype: str
 
 
-_NOTHING = _Pending(None, [], [], "float64")
+_NOTHING = Pending(None, [], [], "float64")
 
 
 class _Stage:
@@ -54,7 +54,8 @@ class Answerer:
         self._find = find
         self._is_own = is_own
         self._built: dict[int, torch.nn.Module] = {}
-        self._pending = _NOTHING
+        #: The last forward pass, until its gradients have been asked for.
+        self.pending = _NOTHING
 
     def load(self, part: str) -> dict[str, Any]:
         """Import a part; the reply names what it defines."""
@@ -69,7 +70,7 @@ class Answerer:
         """Forward pass. The reply is `returned`, `raised`, `missing_name` or `wrong_parameters`."""
         header, tensors = request
         stage = _Stage()
-        self._pending = _NOTHING
+        self.pending = _NOTHING
         seed_generators(header["seed"])
         with _default_dtype(header["dtype"]), torch.enable_grad():
             try:
@@ -79,7 +80,7 @@ class Answerer:
 
     def gradient(self, request: Frame) -> Frame:
         """Gradients of the last call's output, given the upstream gradient. Replies `gradients` or `raised`."""
-        root, names, leaves, dtype = self._pending
+        root, names, leaves, dtype = self.pending
         if root is None or not root.requires_grad:
             return Frame({"status": "gradients", "missing": names}, {})
         try:
@@ -91,7 +92,7 @@ class Answerer:
         except BaseException as error:
             return Frame(self._raised(error, "backward"), {})
         finally:
-            self._pending = _NOTHING
+            self.pending = _NOTHING
         return Frame({"status": "gradients", "missing": missing}, plain)
 
     def _forward(self, header: dict[str, Any], tensors: dict[str, torch.Tensor], stage: _Stage) -> Frame:
@@ -118,7 +119,7 @@ class Answerer:
         )
         stage.name = "result"
         reply = _returned(result, before, handed)
-        self._pending = _pending(result, leaves, parameters, header["dtype"])
+        self.pending = _pending(result, leaves, parameters, header["dtype"])
         return reply
 
     def _build(self, cls: Any, header: dict[str, Any], tensors: dict[str, torch.Tensor]) -> torch.nn.Module | Frame:
@@ -178,11 +179,11 @@ def _returned(result: Any, before: dict[str, torch.Tensor], handed: dict[str, to
     return Frame({"status": "returned", "tree": tree, "changed": changed}, tensors)
 
 
-def _pending(result: Any, leaves: dict[str, torch.Tensor], parameters: dict[str, torch.Tensor], dtype: str) -> _Pending:
+def _pending(result: Any, leaves: dict[str, torch.Tensor], parameters: dict[str, torch.Tensor], dtype: str) -> Pending:
     root = result[0] if isinstance(result, (tuple, list)) and result else result
     names = [f"arg.{name}" for name in leaves] + [f"param.{name}" for name in parameters]
     is_tensor = isinstance(root, torch.Tensor)
-    return _Pending(root if is_tensor else None, names, [*leaves.values(), *parameters.values()], dtype)
+    return Pending(root if is_tensor else None, names, [*leaves.values(), *parameters.values()], dtype)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import Any
 
 from . import limits, wire
 from .answer import Answerer
+from .batch import Batches
 from .load import Submission
 from .warm import warm
 
@@ -87,18 +88,23 @@ def _serve(connection: socket.socket, out: _Printed) -> None:
     submission = Submission(start["sources"], start["stubs"])
     submission.install()
     answerer = Answerer(submission.module, submission.is_own)
+    batches = Batches(answerer)
     while True:
         request = _receive(connection)
         out.start_call()
-        reply = _answer(answerer, request)
+        reply = _answer(answerer, batches, request)
         reply.header["dropped"] = out.dropped
         if reply.header.get("stage") == "import" and submission.failed:
             reply.header["failed"] = submission.failed
         connection.sendall(wire.encode(*reply))
 
 
-def _answer(answerer: Answerer, request: wire.Frame) -> wire.Frame:
+def _answer(answerer: Answerer, batches: Batches, request: wire.Frame) -> wire.Frame:
     operation = request.header["op"]
+    if operation == "batch":
+        return batches.calls(request)
+    if operation == "batch_gradient":
+        return batches.gradients(request)
     if operation == "call":
         return answerer.call(request)
     if operation == "gradient":

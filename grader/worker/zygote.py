@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from . import limits, serve
+from .pages import use_large_pages
 from .warm import warm
 
 
@@ -135,6 +136,7 @@ def main(arguments: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     controls = [socket.socket(fileno=descriptor) for descriptor in arguments["controls"]]
     warm()
+    use_large_pages()
     for control in controls:
         control.sendall(json.dumps({"ready": torch.__version__}).encode())
     Zygote(controls).run()
