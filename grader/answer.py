@@ -95,8 +95,10 @@ class Answer:
                 )
 
     def has_dtype(self, dtype: torch.dtype) -> None:
-        """Every returned value has that dtype."""
-        for name in self._callable.returns:
+        """Every returned tensor has that dtype, the first value at least; whether all are there is for `has_form`."""
+        for position, name in enumerate(self._callable.returns):
+            if position and not self._has_tensor(name):
+                continue
             node = self._tensor_node(name)
             if f"torch.{node.dtype}" != str(dtype):
                 self._fail(
@@ -214,13 +216,22 @@ class Answer:
             self._fail(Verdict.WRONG_DTYPE, WrongDtype(name=name, observed=node.dtype, expected="bool"))
         return tensor != 0
 
+    def _has_tensor(self, name: str) -> bool:
+        node = self._node(name)
+        return node is not None and node.kind == "tensor" and not node.oddity
+
     def _tensor_node(self, name: str) -> Node:
+        node = self._node(name)
+        if node is None or node.kind != "tensor" or node.oddity:
+            self._wrong_structure(self.must_have_returned().tree)
+        return node
+
+    def _node(self, name: str) -> Node | None:
+        """The description of a value; None when so many did not come."""
         tree = self.must_have_returned().tree
-        position = self._callable.returns.index(name)
         items = tree.items if tree.kind == "sequence" else (tree,)
-        if position >= len(items) or items[position].kind != "tensor" or items[position].oddity:
-            self._wrong_structure(tree)
-        return items[position]
+        position = self._callable.returns.index(name)
+        return items[position] if position < len(items) else None
 
     def _wrong_structure(self, tree: Node) -> NoReturn:
         names = self._callable.returns

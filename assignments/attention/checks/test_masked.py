@@ -75,7 +75,7 @@ def test_output_without_a_mask(student, given):
     """No mask: ordinary attention."""
     answer = student(*inputs(given))
     answer.has_form()
-    answer.matches()
+    answer.matches("output")
 
 
 @attention.check(points=1.5, hint="do this one with pencil and paper: what are three equal scores after the softmax?")
@@ -101,7 +101,9 @@ def test_output_with_a_boolean_mask(student, given):
 
 @attention.check(points=2, hint="a softmax turns which score into exactly 0?")
 def test_forbidden_weights_are_exactly_zero(student, given):
-    """Forbidden weights are 0 to the last bit, and the allowed ones still sum to 1."""
+    """Forbidden weights are 0 to the last bit, and the allowed ones are right, for Boolean and floating masks."""
+    bias = given.normal("mask", 2, 3, 5).masked_fill(~ragged_mask(), -math.inf)
+    student(*inputs(given), bias).matches("weights")
     answer = student(*inputs(given), ragged_mask(), gradients=True)
     answer.matches("weights")
     forbidden = answer.value("weights")[~ragged_mask()]
@@ -119,18 +121,18 @@ def test_floating_mask_is_added_to_the_scores(student, given):
     """Finite biases shift the scores; -inf forbids."""
     query, key, value = inputs(given)
     bias = given.normal("mask", 2, 3, 5)
-    student(query, key, value, bias).matches()
-    student(query, key, value, bias.masked_fill(~ragged_mask(), -math.inf)).matches()
+    student(query, key, value, bias).matches("output")
+    student(query, key, value, bias.masked_fill(~ragged_mask(), -math.inf)).matches("output")
 
 
 @attention.check(points=1.5, hint="a mask may have fewer axes, or axes of length 1")
 def test_masks_are_broadcast(student, given):
     """Masks of shape [L, S], [1, L, S] and [B, 1, S], Boolean and floating, hold for all samples or queries."""
     query, key, value = inputs(given)
-    student(query, key, value, ragged_mask()[0]).matches()
-    student(query, key, value, ragged_mask()[1:]).matches()
-    student(query, key, value, ragged_mask()[:, :1]).matches()
-    student(query, key, value, given.normal("mask", 3, 5)).matches()
+    student(query, key, value, ragged_mask()[0]).matches("output")
+    student(query, key, value, ragged_mask()[1:]).matches("output")
+    student(query, key, value, ragged_mask()[:, :1]).matches("output")
+    student(query, key, value, given.normal("mask", 3, 5)).matches("output")
 
 
 @attention.check(points=1.5, hint="is the number that you write over a forbidden score lower than every real score?")
@@ -139,7 +141,7 @@ def test_very_low_scores_are_still_above_forbidden_ones(student, given):
     direction = torch.tensor([-1.0, 0, 0, 0, 0], dtype=torch.float64)
     levels = torch.tensor([4.5e4, 2.2e4, 9.7e4, 3.1e4, 6.8e4], dtype=torch.float64)
     key = (levels[:, None] * torch.tensor([math.sqrt(5), 0, 0, 0, 0], dtype=torch.float64)).repeat(2, 1, 1)
-    student(direction.repeat(2, 3, 1), key, given.normal("value", 2, 5, 4), ragged_mask()).matches()
+    student(direction.repeat(2, 3, 1), key, given.normal("value", 2, 5, 4), ragged_mask()).matches("output")
 
 
 @attention.check(

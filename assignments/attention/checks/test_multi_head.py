@@ -37,7 +37,6 @@ def test_self_attention_output(student, given):
     """One tensor is query, key and value."""
     sequence = given.vectors("sequence", 3, 4, 6, length=1.5)
     answer = student.build(given=given, d_model=6, n_heads=2)(sequence, sequence, sequence)
-    answer.has_form()
     answer.matches("output", source="library")
 
 
@@ -49,26 +48,28 @@ def test_cross_attention_output(student, given):
 
 @attention.check(points=2.5, hint="one matrix of weights per head, not their mean")
 def test_weights_of_each_head(student, given):
-    """The weights have an axis for the heads, and are right for each of them."""
-    student.build(given=given, d_model=6, n_heads=2)(*inputs(given), gradients=True).matches(
-        "weights", source="library"
-    )
+    """The weights are the second value, have an axis for the heads, and are right for each of them, masked or not."""
+    answer = student.build(given=given, d_model=6, n_heads=2)(*inputs(given), gradients=True)
+    answer.has_form()
+    answer.matches("weights", source="library")
+    module = student.build(given=given, d_model=6, n_heads=2)
+    module(*inputs(given), key_padding_mask=padding(), is_causal=True).matches("weights", source="library")
 
 
 @attention.check(points=3, hint="what in the formula depends on the width of one head?")
 def test_one_head_and_four_heads(student, given):
     """H = 1 and H = 4; the width of a head is d_model / H."""
-    student.build(given=given, d_model=6, n_heads=1)(*inputs(given)).matches(source="library")
-    student.build(given=given, d_model=12, n_heads=4)(*inputs(given, d_model=12)).matches(source="library")
+    student.build(given=given, d_model=6, n_heads=1)(*inputs(given)).matches("output", source="library")
+    student.build(given=given, d_model=12, n_heads=4)(*inputs(given, d_model=12)).matches("output", source="library")
 
 
 @attention.check(points=1, hint="what do B = 1 and a length of 1 do to an axis you squeeze, or forget?")
 def test_one_sample_and_one_position(student, given):
     """A batch of one sample, and sequences of one position, are ordinary inputs."""
     module = student.build(given=given, d_model=6, n_heads=2)
-    module(*inputs(given, batch=1)).matches(source="library")
+    module(*inputs(given, batch=1)).matches("output", source="library")
     module = student.build(given=given, d_model=6, n_heads=2)
-    module(*inputs(given, queries=1, keys=1)).matches(source="library")
+    module(*inputs(given, queries=1, keys=1)).matches("output", source="library")
 
 
 @attention.check(
@@ -78,7 +79,7 @@ def test_one_sample_and_one_position(student, given):
 def test_padding_hides_keys(student, given):
     """Padded keys are ignored by all heads and all queries of their sample."""
     module = student.build(given=given, d_model=6, n_heads=2)
-    module(*inputs(given), key_padding_mask=padding(), gradients=True).matches(source="library")
+    module(*inputs(given), key_padding_mask=padding(), gradients=True).matches("output", source="library")
 
 
 @attention.check(points=2.5, hint="query 0 sees key 0 only, whatever the lengths")
@@ -86,7 +87,7 @@ def test_causal_hides_later_keys(student, given):
     """Causal with equal lengths, with more keys, and with more queries."""
     for queries, keys in ((4, 4), (4, 5), (5, 2)):
         module = student.build(given=given, d_model=6, n_heads=2)
-        module(*inputs(given, queries=queries, keys=keys), is_causal=True).matches(source="library")
+        module(*inputs(given, queries=queries, keys=keys), is_causal=True).matches("output", source="library")
 
 
 @attention.check(
@@ -108,12 +109,12 @@ def test_extreme_scores(student, given):
     value = given.normal("value", 3, 5, 6)
     student.build(parameters=parameters, d_model=6, n_heads=2)(
         query.repeat(3, 1, 1), key.repeat(3, 1, 1), value
-    ).matches()
+    ).matches("output")
     low = -math.sqrt(3) * first_of_head.repeat(3, 4, 1)
     high = (2e4 + 9e3 * columns)[:, None] * first_of_head
     student.build(parameters=parameters, d_model=6, n_heads=2)(
         low, high.repeat(3, 1, 1), value, key_padding_mask=padding()
-    ).matches()
+    ).matches("output")
 
 
 @attention.check(points=2.5, hint="gradients must reach all three inputs")

@@ -80,14 +80,14 @@ def test_each_row_of_weights_sums_to_one(student, given):
 @attention.check(points=1, hint="what do B = 1 and a length of 1 do to an axis you squeeze, or forget?")
 def test_one_sample_and_one_position(student, given):
     """A batch of one sample, and sequences of one position, are ordinary inputs."""
-    student(*batched(given, batch=1)).matches()
-    student(*batched(given, queries=1, keys=1)).matches()
+    student(*batched(given, batch=1)).matches("output")
+    student(*batched(given, queries=1, keys=1)).matches("output")
 
 
 @attention.check(points=1.5, hint="what does exp() give for 800? A softmax can subtract something first")
 def test_large_scores_stay_finite(student, given):
     """Scores of hundreds and thousands give weights of 0 and 1, not NaN."""
-    student(*large(given, (2,))).matches()
+    student(*large(given, (2,))).matches("output")
 
 
 @attention.check(points=3, hint="gradients must be able to flow back from the output to all three inputs")

@@ -10,8 +10,12 @@ head = Checks("SingleHeadAttention")
 @attention.check(points=2, hint="does anything in your code depend on one special size?")
 def test_output_with_more_queries_than_keys(student, given):
     """Six queries attend to two keys, then three to four: a second call with other lengths is nothing special."""
-    student(given.vectors("query", 3, 6, 5), given.vectors("key", 3, 2, 5), given.normal("value", 3, 2, 8)).matches()
-    student(given.vectors("query", 2, 3, 11), given.vectors("key", 2, 4, 11), given.normal("value", 2, 4, 1)).matches()
+    student(given.vectors("query", 3, 6, 5), given.vectors("key", 3, 2, 5), given.normal("value", 3, 2, 8)).matches(
+        "output"
+    )
+    student(given.vectors("query", 2, 3, 11), given.vectors("key", 2, 4, 11), given.normal("value", 2, 4, 1)).matches(
+        "output"
+    )
 
 
 @loops.check(points=1.5, hint="the loops run over all queries and all keys, also when there is only one")
