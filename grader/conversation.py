@@ -93,6 +93,11 @@ class Conversation:
         self._loaded: dict[str, Failed | None] = {}
         self._timeouts: Counter[tuple[str, str]] = Counter()
         self._used_s = 0.0
+        #: What importing a part printed, until it is told with an outcome.
+        self._printed_by_import: dict[str, str] = {}
+        #: What the last worker had printed when it was ended, and how it ended.
+        self._printed_last = ""
+        self._exit_code: int | None = None
         #: Why no worker could be started; nothing is asked any more, and whoever runs the session is to raise it.
         self.fault: LaunchError | None = None
 
@@ -115,32 +120,40 @@ class Conversation:
         if refused:
             return Outcome(reply=NotAsked(reason=refused))
         failed = self._load(call.part)
+        printed = self._printed_by_import.pop(call.part, "")
         if failed:
-            return Outcome(reply=failed, printed=self._printed())
+            return Outcome(reply=failed, printed=printed)
         try:
             outcome = self._forward(call)
             if upstream is not None and _is_differentiable(outcome, upstream):
                 outcome = self._backward(call, outcome, upstream)
         except _Lost as lost:
-            return Outcome(reply=self._lose(lost, call), printed=self._printed())
-        self._replace_when_starved(outcome)
-        return outcome
+            outcome = Outcome(reply=self._lose(lost, call), printed=self._printed())
+        if _is_starved(outcome):
+            self._end_worker()
+        return replace(outcome, printed=printed + outcome.printed)
 
     def ask_all(self, batch: Batch) -> tuple[Outcome, ...] | None:
         """The outcomes of a batch; None when anything went wrong or was printed: then each is to be asked alone.
 
         Nothing remains of such an attempt: its worker is ended, and its time is not the student's.
         """
-        used_s = self._used_s
+        if self.fault or self._used_s >= self._limits.submission_s or self._has_timed_out(batch.part):
+            return None
         try:
-            outcomes = None if self.fault or self._load(batch.part) else self._answers(batch)
-        except _Lost:
-            outcomes = None
+            return None if self._load(batch.part) else self._try(batch)
         except LaunchError as fault:
             self.fault = fault
             return None
-        if outcomes and not self._printed():
-            return outcomes
+
+    def _try(self, batch: Batch) -> tuple[Outcome, ...] | None:
+        used_s = self._used_s
+        try:
+            first, *others = self._answers(batch)
+            if not self._printed() and not any(map(_is_starved, (first, *others))):
+                return replace(first, printed=self._printed_by_import.pop(batch.part, "")), *others
+        except _Lost:
+            pass
         self._end_worker()
         self._printed_last = ""
         self._used_s = used_s
@@ -169,6 +182,9 @@ class Conversation:
             return f"the submission has used its {self._limits.submission_s:g} s"
         return ""
 
+    def _has_timed_out(self, part: str) -> bool:
+        return any(other == part for other, _ in self._timeouts)
+
     def _load(self, part: str) -> Failed | None:
         """Import the part once per worker; a part that failed to import is not tried again."""
         if self._loaded.get(part):
@@ -184,6 +200,7 @@ class Conversation:
         except _Lost as lost:
             self._end_worker()
             self._loaded[part] = self._explain(lost.failed)
+        self._printed_by_import[part] = self._printed()
         return self._loaded[part]
 
     def _forward(self, call: Call) -> Outcome:
@@ -202,7 +219,7 @@ class Conversation:
             return replace(outcome, backward=self._lose(lost, call))
         return replace(outcome, backward=reply, gradients=tensors)
 
-    def _answers(self, batch: Batch) -> tuple[Outcome, ...] | None:
+    def _answers(self, batch: Batch) -> list[Outcome]:
         """The outcomes of a batch, when all that went wrong in it is what Python can tell."""
         outcomes = [
             Outcome(reply=reply, tensors=tensors)
@@ -216,7 +233,7 @@ class Conversation:
                 else outcome
                 for question, outcome, (reply, tensors) in zip(batch.questions, outcomes, backward, strict=True)
             ]
-        return None if any(_is_starved(outcome) for outcome in outcomes) else tuple(outcomes)
+        return outcomes
 
     def _batch_exchange(self, frame: bytes, count: int) -> list[tuple[Any, Mapping[str, torch.Tensor]]]:
         received = self._exchange_frame(frame, self._limits.call_s, "call")
@@ -273,19 +290,12 @@ class Conversation:
         worker.kill()
         self._exit_code = worker.wait().exit_code
 
-    def _replace_when_starved(self, outcome: Outcome) -> None:
-        if _is_starved(outcome):
-            self._end_worker()
-
     def _printed(self) -> str:
         """What was printed since this was last asked, perhaps by a worker that has ended."""
         if self._worker:
             return _read_printed(self._worker.printed)
         printed, self._printed_last = self._printed_last, ""
         return printed
-
-    _printed_last: str = ""
-    _exit_code: int | None = None
 
 
 def _receive(connection: socket.socket, frame: bytes, deadline: float) -> wire.Frame:

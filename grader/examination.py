@@ -59,6 +59,8 @@ class Examination:
         self._respondent = respondent
         self._batches = list(batches)
         self._answered: dict[str, Outcome] = {}
+        #: Questions answered beforehand that no check has put yet.
+        self._untold: set[str] = set()
         self._handles = 0
         self._is_visible = True
 
@@ -85,14 +87,20 @@ class Examination:
         if call.digest not in self._answered:
             self.questions.append(Question(call=call, upstream=upstream, is_visible=self._is_visible))
             self._answered[call.digest] = self.ask(call, upstream)
+        elif call.digest in self._untold:
+            self._untold.remove(call.digest)
+            self._note_printed(self._answered[call.digest])
         return self._answered[call.digest]
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """Put the question now, whatever is known."""
         outcome = self._respondent.ask(call, upstream)
+        self._note_printed(outcome)
+        return outcome
+
+    def _note_printed(self, outcome: Outcome) -> None:
         self.printed.text += outcome.printed
         self.printed.is_cut |= outcome.is_printed_cut
-        return outcome
 
     def _put_together(self, batch: Batch) -> None:
         if self.assignment.part(batch.part).file not in self.sources.texts:
@@ -100,4 +108,5 @@ class Examination:
         outcomes = self._respondent.ask_all(batch)
         if outcomes:
             for question, outcome in zip(batch.questions, outcomes, strict=True):
-                self._answered.setdefault(question.call.digest, outcome)
+                self._answered[question.call.digest] = outcome
+                self._untold.add(question.call.digest)

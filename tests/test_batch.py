@@ -142,12 +142,31 @@ def test_batch_that_took_too_long_counts_as_no_timeout(talk):
     assert [Returned, TimedOut] == [type(reply) for reply in replies]
 
 
+def test_batch_import_that_prints_is_told_with_the_first_answer(talk):
+    """What a file prints when it is imported spoils nothing."""
+    conversation = talk("print('hello')\n" + SOURCE.format(deed="pass"))
+
+    first, second = conversation.ask_all(batch_of(question(0), question(1)))
+
+    assert ("hello\n", "") == (first.printed, second.printed)
+
+
+def test_batch_is_not_tried_after_a_call_that_took_too_long(talk):
+    """The hidden questions about a part would only wait for it again."""
+    conversation = talk("def answer(x, mark=0):\n    while mark:\n        pass\n    return x\n", call_s=0.3)
+    conversation.ask(question(1, arguments=({"tensor": "x"}, 1)).call, None)
+
+    assert conversation.ask_all(batch_of(question(0))) is None
+
+
 def test_batch_of_a_part_that_does_not_load_is_no_answer(talk):
     """The verdict is that of the import, for each check."""
-    conversation = talk("raise ImportError('no')")
+    conversation = talk("print('so far')\nraise ImportError('no')")
 
     assert conversation.ask_all(batch_of(question())) is None
-    assert isinstance(conversation.ask(question().call, None).reply, Raised)
+    outcome = conversation.ask(question().call, None)
+    assert isinstance(outcome.reply, Raised)
+    assert "so far\n" == outcome.printed
 
 
 # --- in an examination ------------------------------------------------------------------------------------------
