@@ -409,6 +409,22 @@ def test_answer_property_that_must_hold_exactly_allows_nothing(answer):
     )
 
 
+def test_answer_has_dtype_leaves_missing_values_to_the_form(answer):
+    """One mistake, one price: who returns no weights does not lose the check of the dtype as well."""
+    given = answer(lambda query, key: (query * key, None))
+
+    given.has_dtype(torch.float64)
+
+    assert Verdict.WRONG_TYPE is failure(given.has_form).verdict
+
+
+def test_answer_has_dtype_needs_the_first_value(answer):
+    """There must be something to have a dtype."""
+    given = answer(lambda query, key: (None, query + key))
+
+    assert Verdict.WRONG_TYPE is failure(given.has_dtype, torch.float64).verdict
+
+
 @pytest.mark.parametrize(("dtype", "passes"), [(torch.float64, True), (torch.float32, False)])
 def test_answer_has_dtype_looks_at_every_returned_value(answer, dtype, passes):
     """The second value counts too."""
