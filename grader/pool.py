@@ -22,7 +22,8 @@ from grader.find import Found
 from grader.grade import Grading
 from grader.launch import ForkLauncher, LaunchError, SpawnLauncher, Zygote
 from grader.oracle import OracleError
-from grader.report import Status, Submission, submission_from_json, to_json
+from grader.report import Status, Submission
+from grader.report_json import submission_from_json, to_json
 from grader.score import unscored
 from grader.worker.limits import die_with_parent
 

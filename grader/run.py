@@ -23,7 +23,8 @@ from grader.find import FindError, Found, file_names, find_submissions
 from grader.launch import ONE_THREAD, LaunchError, Zygote, can_fork
 from grader.publish import publish_class, publish_submission
 from grader.render.overview import Overview
-from grader.report import Isolation, ReportError, RunHeader, Status, Submission
+from grader.report import Isolation, RunHeader, Status, Submission
+from grader.report_json import ReportError
 from grader.stage import file_digest, stage
 from grader.store import Earlier, Store, StoreError
 from grader.terminal import Screen

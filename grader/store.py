@@ -13,14 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from grader.report import (
-    ReportError,
-    RunHeader,
-    Submission,
-    from_json,
-    json_chunks,
-    submission_from_json,
-)
+from grader.report import RunHeader, Submission
+from grader.report_json import ReportError, from_json, json_chunks, submission_from_json
 
 REPORT = "report.json"
 JOURNAL = "journal.jsonl"

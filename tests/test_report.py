@@ -9,18 +9,8 @@ import pytest
 from sample_report import HOSTILE, make_check, make_header, make_report, make_submission, sample_class
 
 import grader.report
-from grader.report import (
-    Report,
-    ReportError,
-    Status,
-    first_problem,
-    from_json,
-    json_chunks,
-    json_schema,
-    round_score,
-    submission_from_json,
-    to_json,
-)
+from grader.report import Report, Status, first_problem, round_score
+from grader.report_json import ReportError, from_json, json_chunks, json_schema, submission_from_json, to_json
 from grader.verdict import Verdict
 
 SCHEMA = Path(grader.report.__file__).with_name("report.schema.json")
@@ -187,7 +177,7 @@ def test_from_json_broken_report_says_where_what_and_wanted(old, new, message):
 
 
 def test_json_schema_file_is_current():
-    """The schema in the repository is the one of the records; `python -m grader.report` prints it."""
+    """The schema in the repository is the one of the records; `python -m grader.report_json` prints it."""
     assert json.dumps(json_schema(), indent=2) + "\n" == SCHEMA.read_text()
 
 

@@ -10,7 +10,7 @@ import pytest
 from conftest import wait_until, write_files
 from sample_report import make_header, make_submission, sample_class
 
-from grader.report import ReportError, from_json, to_json
+from grader.report_json import ReportError, from_json, to_json
 from grader.store import Store, StoreError
 
 #: Replaces one file again and again, with one of two texts.
