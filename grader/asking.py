@@ -14,6 +14,9 @@ from grader.outcome import Outcome, Raised, Returned, WrongParameters
 from grader.unanswered import asked, fail, fail_unanswered
 from grader.verdict import Verdict
 
+#: Added to the handle of a module for its twin in float32.
+_SINGLE = 1_000_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
@@ -41,14 +44,9 @@ def _put(examination: Examination, call: Call, history: Sequence[Call], upstream
     """The outcome of a call; what is known of an equal one, unless the object must have a history."""
     if not history:
         return examination.ask_once(call, upstream)
-    handle = examination.new_handle()  # a fresh object: what reached the first one may only have been looked up
-    for earlier in history:
-        examination.ask(_to(earlier, handle), None)
-    return examination.ask(_to(call, handle), upstream)
-
-
-def _to(call: Call, handle: int) -> Call:
-    return replace(call, build=call.build and replace(call.build, handle=handle))
+    for earlier in history[examination.calls_that_reached(call) :]:  # the others may only have been looked up
+        examination.ask(earlier, None)
+    return examination.ask(call, upstream)
 
 
 def make_call(
@@ -101,7 +99,7 @@ def _in_float32(examination: Examination, call: Call) -> Call:
     """The same question in float32, to a module of its own."""
     payload = examination.inputs.payload(_single(call.payload.arguments), _single(call.payload.parameters))
     single = replace(call, payload=payload, dtype="float32")
-    return _to(single, examination.new_handle()) if call.build else single
+    return replace(single, build=call.build and replace(call.build, handle=call.build.handle + _SINGLE))
 
 
 def _single(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

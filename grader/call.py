@@ -78,6 +78,8 @@ class Build:
     handle: int
     #: Whether the module is converted with `.double()` after it is made.
     is_double: bool = False
+    #: Whether parameters beyond those that are set are an error.
+    is_strict: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +128,7 @@ class Call:
             "handle": self.build.handle if handle is None else handle,
             "arguments": dict(self.build.arguments),
             "double": self.build.is_double,
+            "strict": self.build.is_strict,
         }
         return {
             "op": "call",

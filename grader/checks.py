@@ -91,7 +91,7 @@ class Student:
 
     def build_raises(self, error: type[Exception], *, when: str, **arguments: Any) -> None:
         """Making the module must raise."""
-        build = Build(arguments=arguments, handle=self._examination.new_handle())
+        build = Build(arguments=arguments, handle=self._examination.new_handle(), is_strict=True)
         must_raise(self._examination, make_call(self._examination, self._target, (), {}, build=build), error, when)
 
 
@@ -121,25 +121,21 @@ class Module:
         **keywords: Any,
     ) -> Answer:
         """Ask `forward`. `mode` is "eval" or "train"; `is_double` converts the module with `.double()` once made."""
-        call = make_call(
-            self._examination,
-            self._target,
-            arguments,
-            keywords,
-            wants=None if gradients else (),
-            dtype=dtype,
-            build=replace(self._build, is_double=is_double),
-            parameters=self._parameters,
-            mode=mode,
-        )
+        build = replace(self._build, is_double=is_double)
+        call = self._call(arguments, keywords, build, wants=None if gradients else (), dtype=dtype, mode=mode)
         answer = ask(self._examination, call, tuple(self._history))
         self._history.append(call)
         return answer
 
     def has_its_parameters(self, *arguments: Any) -> None:
         """The module has the parameters the task names, whatever its `forward` does with these arguments."""
-        answer = self(*arguments)
+        answer = ask(self._examination, self._call(arguments, {}, replace(self._build, is_strict=True)))
         reply = answer.outcome.reply
         if isinstance(reply, Returned) or (isinstance(reply, Raised) and reply.stage in ("forward", "result")):
             return
         answer.must_have_returned()
+
+    def _call(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], build: Build, **how: Any) -> Call:
+        return make_call(
+            self._examination, self._target, arguments, keywords, build=build, parameters=self._parameters, **how
+        )

@@ -3,6 +3,7 @@
 A folder named like a command is graded by `grade run NAME` or `grade ./NAME`.
 """
 
+import math
 import os
 import sys
 from decimal import Decimal
@@ -30,6 +31,12 @@ class _FolderOrCommand(click.Group):
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, "SUBMISSIONS [OPTIONS] | COMMAND [ARGS]...")
+
+
+def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is no number of seconds", ctx, param)
+    return value
 
 
 def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
@@ -91,6 +98,7 @@ def main() -> None:
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
+    callback=_finite,
     help="Limit of one call of a student's code; the assignment says when left out.",
 )
 @click.option(

@@ -93,6 +93,8 @@ class Conversation:
         self._loaded: dict[str, Failed | None] = {}
         self._timeouts: Counter[tuple[str, str]] = Counter()
         self._used_s = 0.0
+        #: Whether a batch came to nothing: then no other is tried.
+        self._has_failed_together = False
         #: What importing a part printed, until it is told with an outcome.
         self._printed_by_import: dict[str, str] = {}
         #: What the last worker had printed when it was ended, and how it ended.
@@ -120,7 +122,7 @@ class Conversation:
         if refused:
             return Outcome(reply=NotAsked(reason=refused))
         failed = self._load(call.part)
-        printed = self._printed_by_import.pop(call.part, "")
+        printed = self._take_printed_by_import(call.part)
         if failed:
             return Outcome(reply=failed, printed=printed)
         try:
@@ -138,7 +140,8 @@ class Conversation:
 
         Nothing remains of such an attempt: its worker is ended, and its time is not the student's.
         """
-        if self.fault or self._used_s >= self._limits.submission_s or self._has_timed_out(batch.part):
+        is_over = self._used_s >= self._limits.submission_s or self._has_timed_out(batch.part)
+        if self.fault or is_over or self._has_failed_together:
             return None
         try:
             return None if self._load(batch.part) else self._try(batch)
@@ -150,13 +153,14 @@ class Conversation:
         used_s = self._used_s
         try:
             first, *others = self._answers(batch)
-            if not self._printed() and not any(map(_is_starved, (first, *others))):
-                return replace(first, printed=self._printed_by_import.pop(batch.part, "")), *others
+            if not self._printed() and not any(map(_must_be_asked_alone, (first, *others))):
+                return replace(first, printed=self._take_printed_by_import(batch.part)), *others
         except _Lost:
             pass
         self._end_worker()
         self._printed_last = ""
         self._used_s = used_s
+        self._has_failed_together = True
         return None
 
     def close(self) -> None:
@@ -191,6 +195,7 @@ class Conversation:
             return self._loaded[part]
         if self._worker and part in self._loaded:
             return None
+        used_s, is_again = self._used_s, part in self._printed_by_import
         try:
             frame = wire.encode({"op": "load", "part": part}, {})
             reply, _ = self._exchange(frame, self._limits.import_s, "import")
@@ -200,6 +205,8 @@ class Conversation:
         except _Lost as lost:
             self._end_worker()
             self._loaded[part] = self._explain(lost.failed)
+        if is_again:  # a new worker imports anew, and that is no time of the student's
+            self._used_s = used_s
         self._printed_by_import[part] = self._printed()
         return self._loaded[part]
 
@@ -290,6 +297,12 @@ class Conversation:
         worker.kill()
         self._exit_code = worker.wait().exit_code
 
+    def _take_printed_by_import(self, part: str) -> str:
+        printed = self._printed_by_import.get(part, "")
+        if printed:
+            self._printed_by_import[part] = ""
+        return printed
+
     def _printed(self) -> str:
         """What was printed since this was last asked, perhaps by a worker that has ended."""
         if self._worker:
@@ -334,6 +347,11 @@ def _read_printed(descriptor: int) -> str:
 def _is_starved(outcome: Outcome) -> bool:
     """Whether it ran out of memory: the worker may be left with none for the next call."""
     return any(isinstance(reply, Raised) and reply.is_out_of_memory for reply in (outcome.reply, outcome.backward))
+
+
+def _must_be_asked_alone(outcome: Outcome) -> bool:
+    """Whether an outcome of a batch may owe something to the others: memory, or a buffer they overwrote."""
+    return _is_starved(outcome) or isinstance(outcome.backward, Raised)
 
 
 def _is_differentiable(outcome: Outcome, upstream: torch.Tensor) -> bool:

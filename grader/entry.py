@@ -20,6 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start a worker for the submission and register the checks' plugin."""
+    config.addinivalue_line("markers", "check(callable, points, requires, hint, title): a graded question")
     folder = config.getoption("--submission")
     if not folder:
         return

@@ -3,6 +3,7 @@
 Equal questions are put once: the checks that look at shapes, sums, values and gradients of one call share its outcome.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -62,6 +63,7 @@ class Examination:
         #: Questions answered beforehand that no check has put yet.
         self._untold: set[str] = set()
         self._handles = 0
+        self._reached: Counter[int] = Counter()
         self._is_visible = True
 
     def begin_check(self, is_visible: bool) -> None:
@@ -95,8 +97,14 @@ class Examination:
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """Put the question now, whatever is known."""
         outcome = self._respondent.ask(call, upstream)
+        if call.build:
+            self._reached[call.build.handle] += 1
         self._note_printed(outcome)
         return outcome
+
+    def calls_that_reached(self, call: Call) -> int:
+        """How many calls the module of this one has had, not counting those whose outcome was looked up."""
+        return self._reached[call.build.handle] if call.build else 0
 
     def _note_printed(self, outcome: Outcome) -> None:
         self.printed.text += outcome.printed

@@ -12,6 +12,7 @@ from grader.report import clean_text
 
 #: Folders that tools leave behind and no student hands in.
 _NOISE = {"__pycache__", "__MACOSX", "node_modules", "venv"}
+_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".7z", ".rar")
 #: How deep below a submission's folder files are looked for.
 _DEEPEST = 4
 #: Entries of one submission looked at; more is no homework.
@@ -40,6 +41,8 @@ class Match:
 
     path: Path
     is_exact: bool
+    #: Other files that might have stood for it.
+    others: tuple[Path, ...] = ()
 
 
 def find_submissions(folder: Path, files: Iterable[str], only: str | None = None) -> list[Found]:
@@ -60,6 +63,12 @@ def find_submissions(folder: Path, files: Iterable[str], only: str | None = None
         for name in names
         if entry.is_file(follow_symlinks=False)
     ):
+        nested = [entry.name for entry in _folders(folder) if _holds_stub(Path(entry.path), names)]
+        if len(nested) > 1:
+            raise FindError(
+                f"{folder} holds stub files and folders that hold some too ({', '.join(nested[:3])}, ...): is it one "
+                "submission or a class? Move the files away, or name the one folder to grade"
+            )
         found = [Found(id=clean_text(folder.resolve().name), folder=folder)]
     else:
         found = _named([*_folders(_descend(folder, names)), *_linked_folders(_descend(folder, names))])
@@ -74,10 +83,25 @@ def find_submissions(folder: Path, files: Iterable[str], only: str | None = None
     return sorted(chosen, key=lambda one: one.id)
 
 
+def unread_archives(folder: Path) -> list[str]:
+    """Names of archives among the submissions: somebody's homework that nobody would miss."""
+    return [clean_text(entry.name) for entry in _entries(folder) if entry.name.lower().endswith(_ARCHIVES)]
+
+
 def file_names(found: Iterable[Found]) -> Iterator[str]:
     """Names of the Python files of submissions, to tell which assignment they answer."""
     for one in found:
         yield from (path.name for path in _files_below(one.folder))
+
+
+def homes(folder: Path, names: Iterable[str]) -> list[Path]:
+    """The folders of a submission in which stub files lie: its own alone when one lies there, else all nested ones."""
+    found = list(
+        dict.fromkeys(
+            path.parent for path in _files_below(folder) if any(_stands_for(path.name, name) for name in names)
+        )
+    )
+    return [folder] if folder in found else found
 
 
 def match_stub(folder: Path, name: str) -> Match | None:
@@ -98,7 +122,8 @@ def match_stub(folder: Path, name: str) -> Match | None:
             str(path),
         ),
     )
-    return Match(path=best, is_exact=best == folder / name)
+    others = tuple(path for path in candidates if path != best)
+    return Match(path=best, is_exact=best == folder / name, others=others)
 
 
 def neighbours(folder: Path) -> list[Path]:

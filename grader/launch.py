@@ -35,6 +35,7 @@ _ENVIRONMENT = ONE_THREAD | {
     "MALLOC_ARENA_MAX": "2",
     "LANG": "C.UTF-8",
     "PYTHONDONTWRITEBYTECODE": "1",
+    "TORCH_COMPILE_DISABLE": "1",  # it writes files and starts compilers; code that asks for it runs all the same
 }
 #: Needed to find or to run the numeric libraries on some machines; nothing secret.
 _PASSED_ON = ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")

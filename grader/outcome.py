@@ -196,13 +196,13 @@ def read_batch(frame: Frame, count: int) -> list[Frame]:
     replies = frame.header.get("replies")
     if not isinstance(replies, list) or len(replies) != count or not all(isinstance(one, dict) for one in replies):
         raise ProtocolError(f"a batch of {count} calls was not answered with as many replies")
-    tensors: list[dict[str, torch.Tensor]] = [{} for _ in replies]
+    tensors: dict[str, dict[str, torch.Tensor]] = {str(number): {} for number in range(count)}
     for key, tensor in frame.tensors.items():
         number, _, name = key.partition("/")
-        if not number.isdecimal() or int(number) >= count:
+        if number not in tensors:
             raise ProtocolError(f"tensor {key[:50]!r} belongs to no reply")
-        tensors[int(number)][name] = tensor
-    return [Frame(reply, own) for reply, own in zip(replies, tensors, strict=True)]
+        tensors[number][name] = tensor
+    return [Frame(reply, own) for reply, own in zip(replies, tensors.values(), strict=True)]
 
 
 def _match(node: Node, tensors: Mapping[str, torch.Tensor]) -> None:

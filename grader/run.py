@@ -19,7 +19,7 @@ from pathlib import Path
 from grader import __version__, report
 from grader.assignment import Assignment, AssignmentError
 from grader.course import Course, CourseError, find_course
-from grader.find import FindError, Found, file_names, find_submissions
+from grader.find import FindError, Found, file_names, find_submissions, unread_archives
 from grader.launch import ONE_THREAD, LaunchError, Zygote, can_fork
 from grader.publish import publish_class, publish_submission
 from grader.render.overview import Overview
@@ -92,6 +92,8 @@ def _run(options: Options, screen: Screen) -> int:
         header = earlier.header
     kept, todo = _split(options, assignment, found, earlier)
     screen.banner(header, len(todo), options.jobs)
+    for name in unread_archives(options.folder):
+        screen.say(f"{name} is not graded: it is no folder; unpack it first")
     if options.is_resumed:
         screen.say(f"{len(kept)} are kept from the earlier run")
     store.begin(header, kept)
@@ -146,7 +148,7 @@ def _find(options: Options, files: Sequence[str]) -> list[Found]:
 def _earlier(options: Options, store: Store) -> Earlier | None:
     """What an earlier run left, when it is to be continued. A new run never silently replaces an old one."""
     store.must_be_usable()
-    if not store.is_used or (options.is_forced and not options.is_resumed):
+    if not store.is_used or (options.is_forced and not options.is_resumed and not options.only):
         return None
     if options.is_resumed or options.only:
         return store.earlier()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.assignment import Assignment
-from grader.find import Found, match_stub, neighbours
+from grader.find import Found, homes, match_stub, neighbours
 from grader.report import SourceFile, clean_text
 from grader.sources import Sources
 
@@ -54,6 +54,16 @@ def stage(found: Found, assignment: Assignment) -> Staged:
         reason = "the folder is a symbolic link, which is not followed"
         unreadable = dict.fromkeys(assignment.files, reason)
         return Staged(id=found.id, sources=Sources(texts={}, unreadable=unreadable), files=(), notes=())
+    places = homes(found.folder, assignment.files)
+    if len(places) > 1:
+        names = ", ".join(clean_text(str(place.relative_to(found.folder))) for place in places[:5])
+        reason = f"several folders hold such a file ({names}); leave one"
+        return Staged(
+            id=found.id,
+            sources=Sources(texts={}, unreadable=dict.fromkeys(assignment.files, reason)),
+            files=(),
+            notes=(),
+        )
     texts: dict[str, str] = {}
     unreadable = {}
     hashes: list[SourceFile] = []
@@ -83,7 +93,8 @@ def _paths(found: Found, assignment: Assignment, notes: list[str]) -> dict[str, 
         if match:
             paths[name] = match.path
             if not match.is_exact:
-                notes.append(f"{clean_text(str(match.path.relative_to(found.folder)))} was read as {name}")
+                notes.append(f"{_shown(match.path, found)} was read as {name}")
+            notes.extend(f"{_shown(other, found)} was not read" for other in match.others)
     taken = set(paths.values())
     folders = {found.folder, *(path.parent for path in taken)}
     try:
@@ -95,6 +106,10 @@ def _paths(found: Found, assignment: Assignment, notes: list[str]) -> dict[str, 
         if path not in taken and path.stem.isidentifier() and len(paths) < MOST_FILES:
             paths.setdefault(path.name, path)
     return paths
+
+
+def _shown(path: Path, found: Found) -> str:
+    return clean_text(str(path.relative_to(found.folder)))
 
 
 def _read(path: Path) -> bytes:

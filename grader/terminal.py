@@ -98,7 +98,7 @@ def _table(overview: Overview) -> Table:
     table = Table(box=None, pad_edge=False)
     longest = max((len(row.id) for row in overview.rows[:MOST_ROWS]), default=0)
     table.add_column("submission", no_wrap=True, overflow="ellipsis", min_width=min(max(longest, 10), 28), max_width=28)
-    for name in (*(part.name for part in overview.parts), "score"):
+    for name in ("score", *(part.name for part in overview.parts)):
         table.add_column(name, justify="right", no_wrap=True, min_width=max(len(name), 6))
     table.add_column("first problem")  # the one that gives way: were it `no_wrap`, rich would drop narrower columns
     for row in overview.rows[:MOST_ROWS]:
@@ -110,9 +110,9 @@ def _cells(row: Row, overview: Overview) -> list[Text]:
     parts = [_points(row.parts.get(part.name)) for part in overview.parts]
     style = "" if row.status is Status.GRADED else "bold red"
     return [
-        Text(for_terminal(row.id)),
-        *map(Text, parts),
+        Text(for_terminal(" ".join(row.id.split()))),
         Text(_points(row.score), style=style or "bold"),
+        *map(Text, parts),
         Text(for_terminal(row.first_problem), style=style, no_wrap=True, overflow="ellipsis"),
     ]
 

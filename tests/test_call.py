@@ -135,7 +135,7 @@ def test_call_frame_holds_the_whole_question():
         "args": [{"tensor": "query"}, 2],
         "kwargs": {"is_causal": True},
         "tensors": ["query"],
-        "build": {"handle": 4, "arguments": {"size": 3}, "double": True},
+        "build": {"handle": 4, "arguments": {"size": 3}, "double": True, "strict": False},
         "dtype": "float64",
         "wants": ["query"],
         "mode": "train",

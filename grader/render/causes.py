@@ -118,8 +118,8 @@ def _group(failed: Iterable[Finding]) -> _Groups:
 
 
 def _key(check: Finding, groups: _Groups) -> _Key:
-    if check.message:
-        return (check.verdict, check.message, check.hint)
+    if check.message:  # a hint belongs to the question asked, not to a file or name that answers none
+        return (check.verdict, check.message, "" if check.verdict in (*_ON_FILES, *_ON_CALLABLES) else check.hint)
     if check.verdict in _ON_FILES:  # a hidden check tells no more, but its part has one file only
         for key, group in groups.items():
             if key[0] is check.verdict and any(other.part == check.part for other in group):
@@ -159,7 +159,7 @@ def _cause(group: Sequence[Finding], held_up: Sequence[Finding], files: Mapping[
         is_silent=_is_silent(first),
         files=concerned,
         message=first.message,
-        hint=first.hint,
+        hint="" if first.verdict in (*_ON_FILES, *_ON_CALLABLES) else first.hint,
         checks=tuple(group),
         held_up=tuple(held_up),
         printed=tuple(Printed(text=text, is_cut=is_cut) for text, is_cut in printed),

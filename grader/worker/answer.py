@@ -36,6 +36,7 @@ class Pending(NamedTuple):
     dtype: str
 
 
+_MISSING = object()
 _NOTHING = Pending(None, [], [], "float64")
 
 
@@ -98,15 +99,16 @@ class Answerer:
     def _forward(self, header: dict[str, Any], tensors: dict[str, torch.Tensor], stage: _Stage) -> Frame:
         module = self._find(header["part"])
         stage.name = "build" if header["build"] else "forward"
-        if header["name"] not in vars(module):
+        function: Any = getattr(module, header["name"], _MISSING)
+        if function is _MISSING:
             return Frame({"status": "missing_name", "names": _public_names(module)}, {})
-        function = getattr(module, header["name"])
         parameters: dict[str, torch.Tensor] = {}
         if header["build"]:
             built = self._build(function, header, tensors)
             if isinstance(built, Frame):
                 return built
-            function, parameters = built, dict(built.named_parameters())
+            function = built
+            parameters = {name: one for name, one in built.named_parameters() if f"param.{name}" in tensors}
             built.train(header["mode"] == "train")
         before = {name: tensors[f"arg.{name}"] for name in header["tensors"]}
         leaves = {name: tensor.requires_grad_() for name, tensor in before.items() if name in header["wants"]}
@@ -135,11 +137,14 @@ class Answerer:
             self._built[spec["handle"]] = module
         wanted = {name.removeprefix("param."): value for name, value in tensors.items() if name.startswith("param.")}
         observed = describe.parameters(module)
-        if observed != {name: list(value.shape) for name, value in wanted.items()}:
+        shapes = {name: list(value.shape) for name, value in wanted.items()}
+        is_right = observed == shapes if spec["strict"] else shapes.items() <= observed.items()
+        if not is_right:
             return Frame({"status": "wrong_parameters", "observed": observed, "type": type(module).__name__}, {})
+        parameters = dict(module.named_parameters())
         with torch.no_grad():
-            for name, parameter in module.named_parameters():
-                parameter.copy_(wanted[name])
+            for name, value in wanted.items():
+                parameters[name].copy_(value)
         return module
 
     def _raised(self, error: BaseException, stage: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import gc
 import importlib
 import math
+import tempfile
 from types import ModuleType
 from typing import Any
 
@@ -26,6 +27,8 @@ WARM_MODULES = (
 def warm() -> None:
     """Load what workers will need, and use it once, as a worker would: what is touched here is shared by all."""
     torch.set_num_threads(1)
+    # Found by writing a file, which a worker may not; torch asks for it where no file is wanted.
+    tempfile.tempdir = "/tmp"
     for name in WARM_MODULES:
         importlib.import_module(name)
     for _ in range(20):  # the interpreter specialises code that has run a few times, in place

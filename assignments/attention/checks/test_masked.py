@@ -59,12 +59,16 @@ def test_causal_mask_is_aligned_top_left(student):
     student(3, 5, is_causal=True).matches_mask(1, 3, 5)
     student(5, 3, is_causal=True).matches_mask(1, 5, 3)
     student(1, 4, is_causal=True).matches_mask(1, 1, 4)
+    student(40, 33, is_causal=True).matches_mask(1, 40, 33)
 
 
 @mask_maker.check(points=2.5, hint="the lengths count keys: which axis do they belong to, and what does True mean?")
 def test_padding_mask_hides_keys_beyond_each_length(student):
     """Each sample hides its own padding, for all of its queries; one sample has none."""
-    student(3, 5, torch.tensor([5, 2, 4, 1])).matches_mask(4, 3, 5)
+    answer = student(3, 5, torch.tensor([5, 2, 4, 1]))
+    answer.matches_mask(4, 3, 5)
+    student(3, 5, torch.tensor([3, 2])).matches_mask(2, 3, 5)
+    answer.leaves_inputs_unchanged()
 
 
 # --- masked_attention -------------------------------------------------------------------------------------------
@@ -103,17 +107,11 @@ def test_output_with_a_boolean_mask(student, given):
 def test_forbidden_weights_are_exactly_zero(student, given):
     """Forbidden weights are 0 to the last bit, and the allowed ones are right, for Boolean and floating masks."""
     bias = given.normal("mask", 2, 3, 5).masked_fill(~ragged_mask(), -math.inf)
-    student(*inputs(given), bias).matches("weights")
-    answer = student(*inputs(given), ragged_mask(), gradients=True)
-    answer.matches("weights")
-    forbidden = answer.value("weights")[~ragged_mask()]
-    answer.holds(
-        "a forbidden weight is exactly 0",
-        forbidden,
-        torch.zeros_like(forbidden),
-        of="forbidden weights",
-        exactly=True,
-    )
+    for answer in (student(*inputs(given), ragged_mask(), gradients=True), student(*inputs(given), bias)):
+        answer.matches("weights")
+        forbidden = answer.value("weights")[~ragged_mask()]
+        zeros = torch.zeros_like(forbidden)
+        answer.holds("a forbidden weight is exactly 0", forbidden, zeros, of="forbidden weights", exactly=True)
 
 
 @attention.check(points=2, hint="a floating mask is neither Boolean nor a factor")
@@ -123,16 +121,21 @@ def test_floating_mask_is_added_to_the_scores(student, given):
     bias = given.normal("mask", 2, 3, 5)
     student(query, key, value, bias).matches("output")
     student(query, key, value, bias.masked_fill(~ragged_mask(), -math.inf)).matches("output")
+    bias[0, 1], query[0, 1] = -1e4, 0  # low, and the same for all keys, but none is forbidden
+    student(query, key, value, bias).matches("output")
 
 
 @attention.check(points=1.5, hint="a mask may have fewer axes, or axes of length 1")
 def test_masks_are_broadcast(student, given):
-    """Masks of shape [L, S], [1, L, S] and [B, 1, S], Boolean and floating, hold for all samples or queries."""
+    """Masks of shape [S], [L, S], [1, L, S] and [B, 1, S], Boolean or floating, hold for all samples or queries."""
     query, key, value = inputs(given)
     student(query, key, value, ragged_mask()[0]).matches("output")
     student(query, key, value, ragged_mask()[1:]).matches("output")
     student(query, key, value, ragged_mask()[:, :1]).matches("output")
+    student(query, key, value, ragged_mask()[0, 0]).matches("output")
     student(query, key, value, given.normal("mask", 3, 5)).matches("output")
+    student(query, key, value, given.normal("mask", 1, 3, 5)).matches("output")
+    student(query, key, value, given.normal("mask", 1, 5)).matches("output")
 
 
 @attention.check(points=1.5, hint="is the number that you write over a forbidden score lower than every real score?")
@@ -141,7 +144,9 @@ def test_very_low_scores_are_still_above_forbidden_ones(student, given):
     direction = torch.tensor([-1.0, 0, 0, 0, 0], dtype=torch.float64)
     levels = torch.tensor([4.5e4, 2.2e4, 9.7e4, 3.1e4, 6.8e4], dtype=torch.float64)
     key = (levels[:, None] * torch.tensor([math.sqrt(5), 0, 0, 0, 0], dtype=torch.float64)).repeat(2, 1, 1)
-    student(direction.repeat(2, 3, 1), key, given.normal("value", 2, 5, 4), ragged_mask()).matches("output")
+    query, value = direction.repeat(2, 3, 1), given.normal("value", 2, 5, 4)
+    student(query, key, value, ragged_mask()).matches("output")
+    student(query, key, value, torch.zeros(2, 3, 5).double().masked_fill(~ragged_mask(), -math.inf)).matches("output")
 
 
 @attention.check(
@@ -149,20 +154,27 @@ def test_very_low_scores_are_still_above_forbidden_ones(student, given):
     requires="output_with_a_boolean_mask",
     hint="gradients must reach all three inputs through the mask",
 )
-def test_gradients_with_a_boolean_mask(student, given):
-    """The gradients that flow back to the three inputs are right."""
+def test_gradients_with_a_mask(student, given):
+    """The gradients that flow back to the three inputs are right, with a Boolean and with a floating mask."""
     student(*inputs(given), ragged_mask(), gradients=True).gradients_match("query", "key", "value")
+    bias = given.normal("mask", 2, 3, 5).masked_fill(~ragged_mask(), -math.inf)
+    student(*inputs(given), bias, gradients=True).gradients_match("query", "key", "value")
 
 
-@attention.check(points=1, hint="look at one row of the mask: what if nothing in it is True?")
+@attention.check(
+    points=1,
+    requires="output_with_a_boolean_mask",
+    hint="look at one row of the mask: what if nothing in it is True?",
+)
 def test_query_with_nothing_allowed_raises(student, given):
     """A Boolean mask that leaves a query nothing to attend to is a ValueError."""
     mask = ragged_mask()
     mask[1, 2] = False
-    student.raises(ValueError, *inputs(given), mask, when="a query may attend to nothing")
+    for empty in (mask, mask[1], mask[1:, 2:]):
+        student.raises(ValueError, *inputs(given), empty, when="a query may attend to nothing")
 
 
-@attention.check(points=1, hint="a floating mask can forbid a whole row too")
+@attention.check(points=1, requires="output_with_a_boolean_mask", hint="a floating mask can forbid a whole row too")
 def test_query_with_only_minus_infinity_raises(student, given):
     """A floating mask whose row is -inf throughout is a ValueError."""
     mask = torch.zeros(1, 3, 5, dtype=torch.float64)
@@ -175,7 +187,9 @@ def test_output_has_the_dtype_of_the_inputs(student, given):
     """float64 in, float64 out; float32 in, float32 out."""
     query, key, value = inputs(given)
     student(query, key, value, ragged_mask(), dtype="float32").has_dtype(torch.float64)
-    student(query.float(), key.float(), value.float(), ragged_mask(), dtype="float32").has_dtype(torch.float32)
+    answer = student(query.float(), key.float(), value.float(), ragged_mask(), dtype="float32")
+    answer.has_dtype(torch.float32)
+    answer.matches("output")
 
 
 @attention.check(

@@ -27,7 +27,7 @@ def test_causal_and_padding_together(student, given):
     module = student.build(given=given, d_model=8, n_heads=2)
     module(*inputs(given), key_padding_mask=padding(), is_causal=True).matches("output", source="library")
     module = student.build(given=given, d_model=6, n_heads=3)
-    module(*inputs(given, d_model=6), key_padding_mask=padding(), is_causal=True).matches("output", source="library")
+    module(*inputs(given, d_model=6), padding(), True).matches("output", source="library")
 
 
 @attention.check(points=2.5, hint="gradients must reach every layer; a layer that is never used gets none")
@@ -40,11 +40,15 @@ def test_gradients_of_the_parameters(student, given):
 
 @attention.check(points=1, hint="what is kept in the module from the first call?")
 def test_second_call_with_another_length(student, given):
-    """The same module is called with short sequences, then with longer ones."""
+    """One module is called with other lengths, then with the same lengths but other inputs, flags and masks."""
     module = student.build(given=given, d_model=8, n_heads=2)
+    query, key, value = inputs(given, queries=6, keys=6)
     module(*inputs(given, queries=3, keys=3), is_causal=True).matches("output")
-    module(*inputs(given, queries=6, keys=6), is_causal=True).matches("output")
-    module(*inputs(given)).matches("output")
+    module(query, key, value, is_causal=True).matches("output")
+    module(query, value, key).matches("output")
+    query, key, value = inputs(given)
+    module(query, key, value, key_padding_mask=padding()).matches("output")
+    module(query, key, value, key_padding_mask=padding().flip(0)).matches("output")
 
 
 @attention.check(points=2, hint="does a key know its position?")

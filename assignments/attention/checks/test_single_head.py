@@ -32,12 +32,12 @@ def single(given, queries=3, keys=5, dim=7, value_dim=4):
 def large(given, batch, dim=5, value_dim=6):
     """Inputs whose scores are known, far apart and large: each row of weights is 1 at one key and 0 elsewhere.
 
-    Scaled scores are row times column, rows 150, 600 and -200, columns 0 to 3: gaps of at least 150, and row maxima
+    Scaled scores are row times column, rows 150, 1700 and -200, columns 0 to 3: gaps of at least 150, and row maxima
     more than 745 apart, where exp() of a difference to the largest of all scores is 0.
     """
     direction = torch.zeros(dim, dtype=torch.float64)
     direction[0] = 1
-    rows = torch.tensor([150.0, 600.0, -200.0], dtype=torch.float64) * math.sqrt(dim)
+    rows = torch.tensor([150.0, 1700.0, -200.0], dtype=torch.float64) * math.sqrt(dim)
     columns = torch.tensor([2.0, 0.0, 3.0, 1.0], dtype=torch.float64)
     query = (rows[:, None] * direction).repeat(*batch, 1, 1)
     key = (columns[:, None] * direction).repeat(*batch, 1, 1)
@@ -80,8 +80,9 @@ def test_each_row_of_weights_sums_to_one(student, given):
 @attention.check(points=1, hint="what do B = 1 and a length of 1 do to an axis you squeeze, or forget?")
 def test_one_sample_and_one_position(student, given):
     """A batch of one sample, and sequences of one position, are ordinary inputs."""
-    student(*batched(given, batch=1)).matches("output")
-    student(*batched(given, queries=1, keys=1)).matches("output")
+    for answer in (student(*batched(given, batch=1)), student(*batched(given, queries=1, keys=1))):
+        answer.has_form()
+        answer.matches("output")
 
 
 @attention.check(points=1.5, hint="what does exp() give for 800? A softmax can subtract something first")
@@ -101,7 +102,9 @@ def test_output_has_the_dtype_of_the_inputs(student, given):
     """float64 in, float64 out; float32 in, float32 out."""
     query, key, value = batched(given)
     student(query, key, value, dtype="float32").has_dtype(torch.float64)
-    student(query.float(), key.float(), value.float(), dtype="float32").has_dtype(torch.float32)
+    answer = student(query.float(), key.float(), value.float(), dtype="float32")
+    answer.has_dtype(torch.float32)
+    answer.matches("output")
 
 
 @attention.check(
@@ -142,7 +145,9 @@ def test_loops_output_has_the_dtype_of_the_inputs(student, given):
     """float64 in, float64 out; float32 in, float32 out."""
     query, key, value = single(given)
     student(query, key, value, dtype="float32").has_dtype(torch.float64)
-    student(query.float(), key.float(), value.float(), dtype="float32").has_dtype(torch.float32)
+    answer = student(query.float(), key.float(), value.float(), dtype="float32")
+    answer.has_dtype(torch.float32)
+    answer.matches("output")
 
 
 @loops.check(
@@ -170,13 +175,13 @@ def projected(given, batch=2, queries=3, keys=5, d_model=6):
 @head.check(points=1, hint="three nn.Linear with bias, from d_model to d_head, with the names of the handout")
 def test_head_has_three_projections(student, given):
     """The parameters are those of q_proj, k_proj and v_proj, and no others."""
-    student.build(given=given, d_model=6, d_head=4).has_its_parameters(*projected(given))
+    student.build(given=given, d_model=6, d_head=7).has_its_parameters(*projected(given))
 
 
-@head.check(points=2.5, hint="which projection belongs to which of the three inputs?")
+@head.check(points=2, hint="which projection belongs to which of the three inputs?")
 def test_head_output_for_three_different_inputs(student, given):
     """Query, key and value are three unrelated tensors, each with its own projection."""
-    answer = student.build(given=given, d_model=6, d_head=4)(*projected(given), gradients=True)
+    answer = student.build(given=given, d_model=6, d_head=7)(*projected(given), gradients=True)
     answer.has_form()
     answer.matches("output")
 
@@ -184,13 +189,15 @@ def test_head_output_for_three_different_inputs(student, given):
 @head.check(points=1, hint="the weights are made from the projected query and the projected key")
 def test_head_weights_for_three_different_inputs(student, given):
     """The weights returned are those that the output was made with."""
-    student.build(given=given, d_model=6, d_head=4)(*projected(given), gradients=True).matches("weights")
+    student.build(given=given, d_model=6, d_head=7)(*projected(given), gradients=True).matches("weights")
 
 
 @head.check(points=1, hint="make new tensors with the dtype of an input, for example query.new_zeros(...)")
 def test_head_output_has_the_dtype_of_the_inputs(student, given):
     """float32 in, float32 out; after .double(), float64 in, float64 out."""
-    module = student.build(given=given, d_model=6, d_head=4)
-    module(*(tensor.float() for tensor in projected(given)), dtype="float32").has_dtype(torch.float32)
-    module = student.build(given=given, d_model=6, d_head=4)
+    module = student.build(given=given, d_model=6, d_head=7)
+    answer = module(*(tensor.float() for tensor in projected(given)), dtype="float32")
+    answer.has_dtype(torch.float32)
+    answer.matches("output")
+    module = student.build(given=given, d_model=6, d_head=7)
     module(*projected(given), dtype="float32", is_double=True).has_dtype(torch.float64)

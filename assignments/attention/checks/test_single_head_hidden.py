@@ -1,5 +1,7 @@
 """Hidden checks of single_head.py: other sizes, other inputs."""
 
+import torch
+
 from grader.checks import Checks
 
 attention = Checks("scaled_dot_product_attention")
@@ -9,13 +11,13 @@ head = Checks("SingleHeadAttention")
 
 @attention.check(points=2, hint="does anything in your code depend on one special size?")
 def test_output_with_more_queries_than_keys(student, given):
-    """Six queries attend to two keys, then three to four: a second call with other lengths is nothing special."""
+    """Six queries attend to two keys, then three to four, twice: no length is special, nor one seen before."""
     student(given.vectors("query", 3, 6, 5), given.vectors("key", 3, 2, 5), given.normal("value", 3, 2, 8)).matches(
         "output"
     )
-    student(given.vectors("query", 2, 3, 11), given.vectors("key", 2, 4, 11), given.normal("value", 2, 4, 1)).matches(
-        "output"
-    )
+    for name in ("key", "other key"):
+        key, value = given.vectors(name, 2, 4, 11), given.normal("value", 2, 4, 1)
+        student(given.vectors("query", 2, 3, 11), key, value).matches("output")
 
 
 @loops.check(points=1.5, hint="the loops run over all queries and all keys, also when there is only one")
@@ -28,7 +30,7 @@ def test_loops_equal_the_batched_function(student, given):
         answer.matches("output", source="library")
 
 
-@head.check(points=2, hint="gradients must reach the three inputs and the six parameters")
+@head.check(points=1.5, hint="gradients must reach the three inputs and the six parameters")
 def test_head_gradients_of_inputs_and_parameters(student, given):
     """The gradients that flow back to the inputs and to the layers are right."""
     query, key, value = (
@@ -38,3 +40,23 @@ def test_head_gradients_of_inputs_and_parameters(student, given):
     )
     answer = student.build(given=given, d_model=6, d_head=4)(query, key, value, gradients=True)
     answer.gradients_match("query", "key", "value", "parameters")
+
+
+@head.check(points=1, hint="what is special about your code when there is one sample, a large score, or a second call?")
+def test_head_with_special_inputs(student, given):
+    """One sample, one position, large scores, train(), and a second call with other inputs are nothing special."""
+    query, key, value = (given.vectors(name, 2, 3, 6, length=1.5) for name in ("query", "key", "value"))
+    module = student.build(given=given, d_model=6, d_head=7)
+    for answer in (module(query[:1], key[:1], value[:1]), module(query[:, :1], key[:, :1], value[:, :1])):
+        answer.has_form()
+        answer.matches("output")
+    module(query, key, value).matches("output")
+    module(query, key, value, mode="train").matches("output")
+    parameters = given.parameters({"v_proj.weight": (6, 6), "v_proj.bias": (6,)})
+    for name in ("q_proj", "k_proj"):  # so that the scores are what the inputs say
+        parameters |= {f"{name}.weight": torch.eye(6, dtype=torch.float64)}
+        parameters |= {f"{name}.bias": torch.zeros(6, dtype=torch.float64)}
+    rows, columns = torch.tensor([400.0, 3000.0, -500.0]), torch.tensor([2.0, 0.0, 1.0])
+    first = torch.tensor([1.0, 0, 0, 0, 0, 0], dtype=torch.float64)
+    large = ((rows[:, None] * first).repeat(2, 1, 1), (columns[:, None] * first).repeat(2, 1, 1))
+    student.build(parameters=parameters, d_model=6, d_head=6)(*large, value).matches("output")
