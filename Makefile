@@ -23,8 +23,8 @@ types: $(READY)
 
 check: lint types test  ## what CI runs
 
-prove: $(READY)  ## every known mistake loses points, right code does not, over 50 seeds (about half an hour)
-	$(BIN)/python tests/prove_checks.py --seeds 50
+prove: $(READY)  ## every known mistake loses points, right code does not, over 50 seeds (about a quarter of an hour)
+	$(BIN)/python tests/prove_checks.py --catalogue --seeds 50
 
 bench: $(READY)  ## what grading costs, beside plain pytest
 	$(BIN)/python benchmarks/speed.py

@@ -1,9 +1,10 @@
 """Proof of an assignment's checks: wrong code loses points, right code loses none, and no verdict depends on the seed.
 
-    python tests/prove_checks.py --seeds 50
+    python tests/prove_checks.py --catalogue --seeds 50
 
-writes every entry of tests/data/mistakes as a submission, beside every style in tests/data/styles, grades all of them
-with each seed as `grade` does, and prints the counts. Exit code 1 when anything is not as its entry says.
+writes the entries of tests/data/mistakes as submissions (with --catalogue, those that are known from real courses),
+beside every style in tests/data/styles, grades all of them with each seed as `grade` does, and prints the counts. Exit
+code 1 when anything is not as its entry says.
 """
 
 import argparse
@@ -41,6 +42,8 @@ class Entry:
     #: loses, right, dtype_only or unobservable: see tests/data/mistakes.
     expect: str
     files: Mapping[str, str]
+    #: Whether it is known from real courses; the others are made up.
+    is_known: bool = True
     #: Whether its answers are random by nature, so that verdicts may differ from run to run.
     is_random: bool = False
 
@@ -71,6 +74,7 @@ def entries(assignment: str) -> Iterator[Entry]:
             id=mistake["id"],
             expect=mistake["expect"],
             files=edited(plain, mistake["edits"]),
+            is_known=bool(mistake["catalogue"]) or mistake["expect"] != "loses",
             is_random=mistake.get("random", False),
         )
 
@@ -102,9 +106,9 @@ def verdicts(submission: Submission) -> Verdicts:
     return {check.id: str(check.verdict) for check in submission.checks if check.verdict is not Verdict.PASSED}
 
 
-def prove(seeds: int) -> int:
+def prove(seeds: int, *, only_known: bool) -> int:
     """Run the proof and print it; the number of complaints."""
-    chosen = list(entries("attention"))
+    chosen = [entry for entry in entries("attention") if entry.is_known or not only_known]
     complaints: list[str] = []
     first: dict[str, Verdicts] = {}
     changed: Counter[str] = Counter()
@@ -157,4 +161,6 @@ def _write(folder: Path, files: Mapping[str, str]) -> Path:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=50)
-    sys.exit(bool(prove(parser.parse_args().seeds)))
+    parser.add_argument("--catalogue", action="store_true")
+    arguments = parser.parse_args()
+    sys.exit(bool(prove(arguments.seeds, only_known=arguments.catalogue)))

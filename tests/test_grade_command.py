@@ -124,12 +124,12 @@ def test_grade_writes_every_report(graded):
 
 
 def test_grade_table_has_a_row_for_each_submission(graded):
-    """Scores by part, in all, and the first problem."""
+    """The score, those of the parts, and the first problem."""
     result, _ = graded
     rows = {line.split()[0]: line.split()[1:4] for line in result.stdout.splitlines() if line.split()[:1]}
 
-    assert ["3.00", "1.00", "4.00"] == rows["ada"]
-    assert ["0.00", "1.00", "1.00"] == rows["cyd"]
+    assert ["4.00", "3.00", "1.00"] == rows["ada"]
+    assert ["1.00", "0.00", "1.00"] == rows["cyd"]
 
 
 @pytest.mark.parametrize("columns", [80, 64])
@@ -140,7 +140,7 @@ def test_grade_table_keeps_every_score_in_a_narrow_terminal(grade, handed_in, ea
     result = grade.run(handed_in, "-o", earlier, "--resume", env=environment)
 
     row = next(line for line in result.stdout.splitlines() if line.startswith("cyd"))
-    assert ["0.00", "1.00", "1.00"] == row.split()[1:4]
+    assert ["1.00", "0.00", "1.00"] == row.split()[1:4]
 
 
 def test_grade_says_how_weak_the_isolation_is_and_with_what_seed(graded):
