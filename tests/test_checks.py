@@ -444,3 +444,40 @@ def test_checks_module_that_must_not_be_made(student):
     failed = failure(student("scale", "Scale", Scale).build_raises, ValueError, size=2, when="for size 2")
 
     assert (Verdict.NOT_RAISED, None) == (failed.verdict, failed.fact.raised)
+
+
+class Learning(Scale):
+    """Has one parameter more than the task names, and counts its calls."""
+
+    def __init__(self, size):
+        super().__init__(size)
+        self.temperature = torch.nn.Parameter(torch.ones(1), requires_grad=False)
+        self.times = 0
+
+    def forward(self, query):
+        self.times += 1
+        return super().forward(query) * self.times
+
+
+def test_checks_extra_parameter_costs_the_check_of_the_parameters_only(student):
+    """One mistake, one price: what the task names is there, and is set."""
+    module = student("scale", "Scale", Learning).build(given=Given(1, "x"), size=3)
+
+    module(QUERY).matches()
+
+    assert Verdict.WRONG_PARAMETERS is failure(module.has_its_parameters, QUERY).verdict
+
+
+def test_checks_later_calls_reach_an_object_with_its_history(student):
+    """The first call may have been looked up, so it is put again before the second; after that each is put once."""
+    asking = student("scale", "Scale", Learning)
+    module = asking.build(given=Given(1, "x"), size=3)
+    module(QUERY).matches()
+    before = len(asking.pupil.asked)
+
+    for query in (QUERY + 1, QUERY + 2):
+        module(query)
+
+    digests = [call.digest for call in asking.pupil.asked]
+    assert [1, 1] == [digests[before:].count(digest) for digest in digests[before:]]
+    assert failure(module(QUERY + 3).matches)

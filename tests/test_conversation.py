@@ -387,3 +387,24 @@ def test_conversation_spawned_worker_answers_alike():
 
     assert torch.equal(2 * INPUT, outcome.tensors["0"])
     assert torch.equal(2 * INPUT, outcome.gradients["arg.x"])
+
+
+def test_conversation_code_that_asks_for_a_temporary_folder_is_told_one(talk):
+    """Libraries ask for it where no file is wanted; Python would look for it by writing a file."""
+    conversation = talk("import tempfile\n\nFOLDER = tempfile.gettempdir()\n\n" + function("return x * 2"))
+
+    outcome = conversation.ask(make_call(), None)
+
+    assert isinstance(outcome.reply, Returned)
+
+
+def test_conversation_second_import_is_no_time_of_the_student(talk):
+    """A worker that was lost costs a new import, which is the grader's way of going on."""
+    slow = "import os, time\ntime.sleep(0.7)\n\ndef answer(x, mark=0):\n"
+    source = slow + "    if mark:\n        os._exit(0)\n    return x\n"
+    conversation = talk(source, submission_s=2.0)
+    crash = make_call(INPUT, arguments=({"tensor": "x"}, 1))
+
+    replies = [conversation.ask(call, None).reply for call in (crash, crash, crash, make_call())]
+
+    assert isinstance(replies[-1], Returned)

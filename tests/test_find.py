@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.find import FindError, file_names, find_submissions, match_stub, neighbours
+from grader.find import FindError, file_names, find_submissions, match_stub, neighbours, unread_archives
 
 FILES = ["mix.py", "scale_up.py"]
 
@@ -242,3 +242,17 @@ def test_find_neighbours_are_python_files_at_the_top(tmp_path):
     write(tmp_path, "mix.py", "extra.py", ".hidden.py", "notes.txt", "sub/deep.py")
 
     assert ["extra.py", "mix.py"] == [path.name for path in neighbours(tmp_path)]
+
+
+def test_find_stub_files_beside_students_folders_are_refused(tmp_path):
+    """A class with a solution left in its folder is not one submission."""
+    write(tmp_path, "mix.py", "ann/mix.py", "bob/mix.py")
+
+    assert "is it one submission or a class?" in refusal(tmp_path)
+
+
+def test_find_archives_are_named(tmp_path):
+    """Homework that nobody has unpacked must not be missed."""
+    write(tmp_path, "ann/mix.py", "bob.zip", "cyd.tar.gz", "grades.csv")
+
+    assert ["bob.zip", "cyd.tar.gz"] == unread_archives(tmp_path)

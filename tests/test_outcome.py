@@ -195,8 +195,9 @@ def test_outcome_is_unfilled_is_about_one_class_of_exception():
         ({"replies": [{}, {}]}, {"2/0": torch.ones(1)}),
         ({"replies": [{}, {}]}, {"-1/0": torch.ones(1)}),
         ({"replies": [{}, {}]}, {"x": torch.ones(1)}),
+        ({"replies": [{}, {}]}, {"9" * 5000 + "/0": torch.ones(1)}),
     ],
-    ids=["nothing", "no-list", "too-few", "no-object", "number-too-large", "number-negative", "no-number"],
+    ids=["nothing", "no-list", "too-few", "no-object", "too-large", "negative", "no-number", "no-integer"],
 )
 def test_outcome_batch_that_is_none_is_refused(header, tensors):
     """As many objects as calls, and every tensor one of theirs."""

@@ -177,3 +177,27 @@ def test_stage_linked_folder_is_not_read(submission, staged, tmp_path):
 
     assert result.is_empty
     assert {"the folder is a symbolic link, which is not followed"} == set(result.sources.unreadable.values())
+
+
+def test_stage_several_attempts_are_not_mixed(submission, staged):
+    """Files of two attempts are no program; which one counts is for a person to say."""
+    for attempt in ("attempt1", "attempt2"):
+        (submission / attempt).mkdir()
+        (submission / attempt / "mix.py").touch()
+
+    result = staged()
+
+    assert result.is_empty
+    reason = "several folders hold such a file (attempt1, attempt2); leave one"
+    assert {reason} == set(result.sources.unreadable.values())
+
+
+def test_stage_copy_that_was_not_chosen_is_noted(submission, staged):
+    """The stub's own name counts, and nobody has to wonder about the other file."""
+    (submission / "mix.py").write_text("a = 1")
+    (submission / "mix (1).py").write_text("a = 2")
+
+    result = staged()
+
+    assert "a = 1" == result.sources.texts["mix.py"]
+    assert ("mix (1).py was not read",) == result.notes
