@@ -17,6 +17,8 @@ from grader.store import Store
 
 #: Rows of the table; a class of hundreds is read in index.html.
 MOST_ROWS = 60
+#: Characters of an id in the table.
+_LONGEST_ID = 28
 #: Seconds between lines of progress where there is no terminal to redraw.
 _QUIET_S = 10.0
 
@@ -60,7 +62,7 @@ class Screen:
 
     def result(self, overview: Overview, store: Store) -> None:
         """The table, the figures, and where the reports are."""
-        self._out.print(_table(overview))
+        self._out.print(_table(overview, self._out.width))
         if len(overview.rows) > MOST_ROWS:
             self._out.print(f"... and {len(overview.rows) - MOST_ROWS} more; index.html lists all of them")
         mean = (
@@ -94,25 +96,29 @@ class Count:
             self._console.print(f"{self._done} of {self._total} graded, about {left:.0f} s left")
 
 
-def _table(overview: Overview) -> Table:
+def _table(overview: Overview, width: int) -> Table:
+    """A row a submission; without the parts where the terminal is too narrow to show their points whole."""
+    rows = overview.rows[:MOST_ROWS]
+    longest = min(max((len(row.id) for row in rows), default=0), _LONGEST_ID)
+    names = ["score", *(part.name for part in overview.parts)]
+    if longest + sum(max(len(name), 6) + 2 for name in names) > width:
+        names = ["score"]
     table = Table(box=None, pad_edge=False)
-    longest = max((len(row.id) for row in overview.rows[:MOST_ROWS]), default=0)
-    table.add_column("submission", no_wrap=True, overflow="ellipsis", min_width=min(max(longest, 10), 28), max_width=28)
-    for name in ("score", *(part.name for part in overview.parts)):
+    table.add_column("submission", no_wrap=True, overflow="ellipsis", min_width=max(longest, 10), max_width=_LONGEST_ID)
+    for name in names:
         table.add_column(name, justify="right", no_wrap=True, min_width=max(len(name), 6))
     table.add_column("first problem")  # the one that gives way: were it `no_wrap`, rich would drop narrower columns
-    for row in overview.rows[:MOST_ROWS]:
-        table.add_row(*_cells(row, overview))
+    for row in rows:
+        table.add_row(*_cells(row, names[1:]))
     return table
 
 
-def _cells(row: Row, overview: Overview) -> list[Text]:
-    parts = [_points(row.parts.get(part.name)) for part in overview.parts]
+def _cells(row: Row, parts: list[str]) -> list[Text]:
     style = "" if row.status is Status.GRADED else "bold red"
     return [
         Text(for_terminal(" ".join(row.id.split()))),
         Text(_points(row.score), style=style or "bold"),
-        *map(Text, parts),
+        *(Text(_points(row.parts.get(part))) for part in parts),
         Text(for_terminal(row.first_problem), style=style, no_wrap=True, overflow="ellipsis"),
     ]
 

@@ -143,6 +143,17 @@ def test_grade_table_keeps_every_score_in_a_narrow_terminal(grade, handed_in, ea
     assert ["1.00", "0.00", "1.00"] == row.split()[1:4]
 
 
+def test_grade_table_in_a_very_narrow_terminal_leaves_the_parts_out(grade, handed_in, earlier):
+    """A score that has lost its decimals reads as another score."""
+    environment = {**os.environ, "COLUMNS": "24"}
+
+    result = grade.run(handed_in, "-o", earlier, "--resume", env=environment)
+
+    lines = result.stdout.splitlines()
+    assert "double" not in next(line for line in lines if line.startswith("submission"))
+    assert "1.00" == next(line for line in lines if line.startswith("cyd")).split()[1]
+
+
 def test_grade_says_how_weak_the_isolation_is_and_with_what_seed(graded):
     """Nobody has to open a file to learn either."""
     result, _ = graded
