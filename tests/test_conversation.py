@@ -1,6 +1,7 @@
 """Talking to a worker whose code is slow, broken or hostile: each ends in an outcome, and the next call is answered."""
 
 import os
+import select
 import signal
 
 import pytest
@@ -8,7 +9,7 @@ import torch
 from conftest import INPUT, function, make_call, tiny_assignment, wait_until
 
 from grader.conversation import Conversation, TimeLimits
-from grader.launch import LaunchError, SpawnLauncher
+from grader.launch import ForkLauncher, LaunchError, SpawnLauncher, Zygote
 from grader.outcome import Died, Garbled, Gradients, NotAsked, Raised, Returned, TimedOut
 from grader.worker.serve import MOST_PRINTED
 
@@ -408,3 +409,18 @@ def test_conversation_second_import_is_no_time_of_the_student(talk):
     replies = [conversation.ask(call, None).reply for call in (crash, crash, crash, make_call())]
 
     assert isinstance(replies[-1], Returned)
+
+
+def test_conversation_zygote_outlives_an_examiner_that_left_something_unread():
+    """A socket that is closed with a message unread is reset, not ended: the other examiners must not notice."""
+    with Zygote(2) as zygote:
+        zygote.wait()
+        leaving, staying = (ForkLauncher(control) for control in zygote.controls)
+        worker = leaving.launch()
+        worker.connection.close()
+        ended = wait_until(lambda: select.select([zygote.controls[0]], [], [], 0)[0], "the worker's end is told")
+
+        zygote.controls[0].close()
+
+        assert ended
+        assert 0 == staying.launch().wait().exit_code

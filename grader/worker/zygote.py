@@ -44,7 +44,10 @@ class Zygote:
                     self._serve(key.fileobj)  # type: ignore[arg-type]
 
     def _serve(self, control: socket.socket) -> None:
-        message, descriptors, _, _ = socket.recv_fds(control, 4096, 2)
+        try:
+            message, descriptors, _, _ = socket.recv_fds(control, 4096, 2)
+        except ConnectionResetError:  # closed with something of ours unread: the end, like any other
+            message, descriptors = b"", []
         if not message:
             self._selector.unregister(control)
             self._controls.remove(control)
