@@ -77,9 +77,11 @@ def test_one_sample_and_one_position(student, given):
     hint="True means padding here; the mask has an axis for samples and one for keys, and none for heads",
 )
 def test_padding_hides_keys(student, given):
-    """Padded keys are ignored by all heads and all queries of their sample."""
+    """Padded keys are ignored by all heads and all queries of their sample, however large their values are."""
+    query, key, value = inputs(given)
+    value[padding()] *= 1e6
     module = student.build(given=given, d_model=6, n_heads=2)
-    module(*inputs(given), key_padding_mask=padding(), gradients=True).matches("output", source="library")
+    module(query, key, value, key_padding_mask=padding(), gradients=True).matches("output", source="library")
 
 
 @attention.check(points=2.5, hint="query 0 sees key 0 only, whatever the lengths")
@@ -152,9 +154,9 @@ def test_training_and_evaluation_agree(student, given):
 def test_output_has_the_dtype_of_the_inputs(student, given):
     """float32 in, float32 out; after .double(), float64 in, float64 out."""
     module = student.build(given=given, d_model=6, n_heads=2)
-    answer = module(
-        *(tensor.float() for tensor in inputs(given)), dtype="float32", key_padding_mask=padding(), is_causal=True
-    )
+    query, key, value = (tensor.float() for tensor in inputs(given))
+    value[padding()] *= 1e6
+    answer = module(query, key, value, dtype="float32", key_padding_mask=padding(), is_causal=True)
     answer.has_dtype(torch.float32)
     answer.matches("output")
     module = student.build(given=given, d_model=6, n_heads=2)
