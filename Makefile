@@ -7,7 +7,7 @@ READY := .venv/.ready
 .PHONY: demo test lint types check prove bench clean
 
 demo: $(READY)  ## grade the example submissions
-	@$(BIN)/grade submissions_example/attention -o report/ --force
+	@$(BIN)/grade submissions_example/attention -o report/ --force --isolation best
 	@echo
 	@echo "Open report/index.html in a browser; what a student gets is in report/students/."
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,6 +22,7 @@ from grader.call import Call, Payload
 from grader.conversation import Conversation, TimeLimits
 from grader.launch import ForkLauncher, LaunchError, Zygote
 from grader.outcome import Outcome
+from grader.worker.sandbox import LAYERS
 
 Value = TypeVar("Value")
 #: The file a source is handed in as when a test names none.
@@ -152,6 +153,25 @@ def make_call(*tensors: torch.Tensor, **fields: object) -> Call:
 Talk = Callable[..., Conversation]
 
 
+def warm_process(started: int) -> int:
+    """The process that workers are forked from: where there are namespaces, the child of the one that was started."""
+    inside = [child for child in children_of(started) if _namespace_of(child) != _namespace_of(started)]
+    return inside[0] if inside else started
+
+
+def workers_of(started: int) -> list[int]:
+    """Workers that are running, by the numbers they have here; what they left behind counts too."""
+    return descendants_of(warm_process(started))
+
+
+def _namespace_of(pid: int) -> str:
+    """The processes among which this one is."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/pid")
+    except OSError:  # it has gone
+        return ""
+
+
 @pytest.fixture
 def talk(launcher: ForkLauncher) -> Iterator[Talk]:
     """Begin a conversation with sources: a text for `work.py`, or file names to texts. It ends with the test."""
@@ -181,13 +201,13 @@ def own_zygote() -> Iterator[Talk]:
     """Begin a conversation through a zygote of the test's own, which it may end."""
     with ExitStack() as stack:
 
-        def begin(source: str, **deadlines: float) -> Conversation:
+        def begin(source: str, layers: Collection[str] = LAYERS) -> tuple[Conversation, Zygote]:
             zygote = stack.enter_context(Zygote(1))
             zygote.wait()
             launcher = ForkLauncher(zygote.controls[0])
-            conversation = Conversation(launcher, {WORK: source}, tiny_assignment(), TimeLimits(**deadlines))
+            conversation = Conversation(launcher, {WORK: source}, tiny_assignment(), TimeLimits(), layers)
             stack.callback(_close, conversation)
-            return conversation
+            return conversation, zygote
 
         yield begin
 

@@ -14,5 +14,8 @@ and, for its own reference code, `answer`.
     batch   several calls in one frame
     describe a returned object becomes a description and plain tensors
     limits  resource limits and the parent-death signal
+    sandbox all that keeps a worker in, layer by layer: namespaces (around the zygote), privileges, landlock, seccomp
+    kernel, syscalls   what these need of the kernel
+    probe   what a worker can do all the same, found by trying
     wire    frames: a small JSON header and safetensors
 """
