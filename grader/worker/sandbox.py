@@ -31,7 +31,8 @@ class Sandbox:
         self._parent = os.getpid() if parent is None else parent
         self._user: int | None = None
         self._ruleset: Ruleset | None = None
-        self._filter: Filter | None = None
+        #: With Landlock a file may be opened for writing where it says so; without, none may.
+        self._filters: dict[bool, Filter] = {}
         if not IS_LINUX:
             self.described = dict.fromkeys(LAYERS, "this system has none; Linux has")
             return
@@ -63,10 +64,11 @@ class Sandbox:
                 os._exit(1)
         elif "landlock" in layers or "seccomp" in layers:
             privileges.gain_no_rights()
-        if self._ruleset and "landlock" in layers:
+        has_ruleset = self._ruleset is not None and "landlock" in layers
+        if self._ruleset and has_ruleset:
             self._ruleset.restrict_this_process()
-        if self._filter and "seccomp" in layers:
-            self._filter.load(os.getpid())
+        if self._filters and "seccomp" in layers:
+            self._filters[has_ruleset].load(os.getpid())
 
     def _choose_user(self, readable: Sequence[str]) -> None:
         user = privileges.unused_user()
@@ -89,25 +91,25 @@ class Sandbox:
             self._ruleset = Ruleset(architecture, readable)
             self.described["landlock"] = f"version {self._ruleset.version} of the interface"
         except OSError as error:
-            self.described["landlock"] = f"missing ({error.strerror or error}); Linux 5.13 and newer have it"
+            self.described["landlock"] = (
+                f"missing ({os.strerror(error.errno) if error.errno else error}); Linux 5.13 and newer have it"
+            )
 
     def _make_filter(self) -> None:
         architecture = here()
         if architecture is None:
             self.described["seccomp"] = "missing: the numbers of system calls are not known for this processor"
             return
-        # With Landlock a file may be opened for writing where it says so; without, none may.
-        self._filter = Filter(architecture, RULES if self._ruleset else RULES | READING_ONLY)
-        self.described["seccomp"] = f"a filter of {len(self._filter)} instructions"
+        self._filters = {True: Filter(architecture, RULES), False: Filter(architecture, RULES | READING_ONLY)}
+        self.described["seccomp"] = f"a filter of {len(self._filters[True])} instructions"
 
     def _leave_out_what_fails(self) -> None:
         """A container may refuse a layer that the kernel has."""
         if not self._can_enter("landlock"):
             self._ruleset = None
             self.described["landlock"] = "missing: it may not be used here"
-            self._make_filter()
         if not self._can_enter("seccomp"):
-            self._filter = None
+            self._filters = {}
             self.described["seccomp"] = "missing: the kernel refuses filters"
 
     def _can_enter(self, layer: str) -> bool:

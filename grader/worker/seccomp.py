@@ -87,6 +87,8 @@ READING_ONLY: dict[str, Rule] = {
 #: Newer forms of allowed calls whose arguments lie in memory, where a filter cannot see them.
 _UNKNOWN_TO_LIBRARIES = ("clone3", "openat2", "futex_waitv")
 
+#: struct sock_filter: operation, two jumps, operand.
+_INSTRUCTION = struct.Struct("=HBBI")
 _Instruction = tuple[int, int, int, int]
 
 
@@ -99,10 +101,11 @@ class Filter:
 
     def __init__(self, architecture: Architecture, rules: dict[str, Rule]) -> None:
         code, self._own = _compile(architecture, rules)
-        self._code = [list(instruction) for instruction in code]
+        self._length = len(code)
+        self._data = bytearray().join(_INSTRUCTION.pack(*instruction) for instruction in code)
 
     def __len__(self) -> int:
-        return len(self._code)
+        return self._length
 
     def load(self, process: int) -> None:
         """Put this process, whose number is given, under the filter for good. Needs no_new_privs.
@@ -110,10 +113,9 @@ class Filter:
         Raises:
             OSError: the kernel has no filters.
         """
-        for place in self._own:
-            self._code[place][3] = process
-        data = b"".join(struct.pack("=HBBI", *instruction) for instruction in self._code)
-        program = _Program(len(self._code), data)
+        for place in self._own:  # the operand is the last word of an instruction
+            struct.pack_into("=I", self._data, (place + 1) * _INSTRUCTION.size - 4, process)
+        program = _Program(self._length, bytes(self._data))
         prctl(PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(program))
 
 
