@@ -91,9 +91,8 @@ class Sandbox:
             self._ruleset = Ruleset(architecture, readable)
             self.described["landlock"] = f"version {self._ruleset.version} of the interface"
         except OSError as error:
-            self.described["landlock"] = (
-                f"missing ({os.strerror(error.errno) if error.errno else error}); Linux 5.13 and newer have it"
-            )
+            reason = os.strerror(error.errno) if error.errno else error
+            self.described["landlock"] = f"missing ({reason}); Linux 5.13 and newer have it"
 
     def _make_filter(self) -> None:
         architecture = here()
