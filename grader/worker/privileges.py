@@ -5,7 +5,7 @@ import os
 import pwd
 from collections.abc import Iterable, Iterator
 
-from .kernel import LIBC, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, check, prctl
+from .kernel import IS_LINUX, LIBC, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, check, prctl
 
 _CAPABILITY_VERSION_3 = 0x20080522  # linux/capability.h
 #: Below the ranges that systems give to people, containers and services; the first that nobody has is taken.
@@ -18,7 +18,8 @@ class _Header(ctypes.Structure):
 
 def hide_memory() -> None:
     """Let no process of the same user read this one's memory, descriptors or environment, or trace it."""
-    prctl(PR_SET_DUMPABLE, 0)
+    if IS_LINUX:
+        prctl(PR_SET_DUMPABLE, 0)
 
 
 def gain_no_rights() -> None:
