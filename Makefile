@@ -30,7 +30,7 @@ bench: $(READY)  ## what grading costs, beside plain pytest
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf .venv report build *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv report build *.egg-info .hypothesis .pytest_cache .mypy_cache .ruff_cache
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else \

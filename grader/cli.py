@@ -56,8 +56,8 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> D
 def main() -> None:
     """Grade attention homework.
 
-    SUBMISSIONS is a folder with one folder per student, or one student's folder. A folder that is named like a
-    command is graded by `grade ./NAME`.
+    SUBMISSIONS is a folder with one folder or archive (zip, tar, tar.gz) per student, or one student's folder or
+    archive. A folder that is named like a command is graded by `grade ./NAME`.
     """
 
 
@@ -130,7 +130,7 @@ def run(
     isolation: str,
     course: Path | None,
 ) -> None:
-    """Grade the submissions in a folder.
+    """Grade the submissions in a folder, or a single one.
 
     Exit codes: 0 every submission was graded; 1 at least one could not be; 2 wrong usage or an invalid assignment;
     3 less isolation than asked for; 4 below --fail-under; 130 interrupted (--resume goes on).

@@ -256,7 +256,7 @@ def can_fork() -> bool:
 
 def _start(module: str, descriptors: list[int], **arguments: Any) -> "subprocess.Popen[bytes]":
     environment = _ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    common = {"module": module, "path": _path(), "packages": _PACKAGES, "parent": os.getpid(), "in_namespaces": False}
+    common = {"module": module, "path": _path(), "packages": _PACKAGES, "parent": os.getpid()}
     argument = json.dumps(common | arguments)
     return subprocess.Popen(
         [sys.executable, "-S", "-s", "-P", str(_BOOT), argument],

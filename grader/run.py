@@ -20,7 +20,8 @@ from typing import NamedTuple
 from grader import __version__, report
 from grader.assignment import Assignment, AssignmentError
 from grader.course import Course, CourseError, find_course
-from grader.find import FindError, Found, file_names, find_submissions, unread_archives
+from grader.find import FindError, Found, find_submissions, unread_archives
+from grader.intake import IntakeError, file_names
 from grader.launch import ONE_THREAD, ForkLauncher, LaunchError, SpawnLauncher, Zygote, can_fork
 from grader.publish import publish_class, publish_submission
 from grader.render.overview import Overview
@@ -73,7 +74,7 @@ def run(options: Options, screen: Screen) -> int:
     hide_memory()
     try:
         return _run(options, screen)
-    except (AssignmentError, CourseError, FindError, StoreError, ReportError, LaunchError) as error:
+    except (AssignmentError, CourseError, FindError, StoreError, ReportError, LaunchError, IntakeError) as error:
         raise RunError(str(error)) from None
     except OSError as error:
         where = f"{error.filename}: " if error.filename else f"{options.out}: "
@@ -94,8 +95,8 @@ def _run(options: Options, screen: Screen) -> int:
         header = earlier.header
     kept, todo = _split(options, assignment, found, earlier)
     screen.banner(header, len(todo), options.jobs)
-    for name in unread_archives(options.folder):
-        screen.say(f"{name} is not graded: it is no folder; unpack it first")
+    for name, reason in unread_archives(options.folder, found).items():
+        screen.say(f"{name} is not graded: {reason}")
     if options.is_resumed:
         screen.say(f"{len(kept)} are kept from the earlier run")
     if todo:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
@@ -31,6 +32,8 @@ WORK = "work.py"
 INPUT = torch.arange(6, dtype=torch.float64).reshape(2, 3)
 #: Seconds after which something that must happen has not happened.
 PATIENCE_S = 60.0
+#: The user `nobody`, of no rights.
+_NOBODY = 65534
 
 TINY_COURSE = {
     "assignments/tiny/assignment.toml": """
@@ -110,6 +113,25 @@ def write_files(folder: Path, files: Mapping[str, str | bytes]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return folder
+
+
+@pytest.fixture
+def as_nobody() -> Iterator[Path]:
+    """A folder of a user who may not read everything, as root may; the test is that user."""
+    with tempfile.TemporaryDirectory() as name:  # not below tmp_path, which only its owner may enter
+        folder = Path(name).resolve()
+        is_root = os.geteuid() == 0
+        if is_root:
+            folder.chmod(0o777)
+            os.seteuid(_NOBODY)
+        try:
+            yield folder
+        finally:
+            if is_root:
+                os.seteuid(0)
+            for inside, folders, _ in os.walk(folder):
+                for one in folders:
+                    os.chmod(os.path.join(inside, one), 0o755)
 
 
 # --- talking to a worker ----------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def main() -> None:
     importlib.import_module(f"{NAME}.limits").die_with_parent(arguments["parent"])
     readable = importlib.import_module(f"{NAME}.readable")
     arguments["readable"] = readable.readable(arguments["path"], arguments["packages"])
-    if arguments["in_namespaces"]:
+    if arguments.get("in_namespaces"):
         namespaces = importlib.import_module(f"{NAME}.namespaces")
         arguments["namespaces"] = namespaces.enter(arguments["readable"])
     sys.path.extend(arguments["path"])
