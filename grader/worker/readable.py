@@ -4,11 +4,14 @@ Entry by entry, since whatever lies below an allowed folder is allowed, and the 
 beside it, in the folder torch is in.
 """
 
-import importlib.metadata
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 #: Folders of packages inside that of the standard library.
 _PACKAGES = {"site-packages", "dist-packages", "__pycache__"}
@@ -18,7 +21,7 @@ _LIBRARIES = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
-def readable(path: Iterable[str], packages: Iterable[str]) -> list[str]:
+def readable(path: Iterable[str], packages: Collection[str]) -> list[str]:
     """Files and folders a worker may read.
 
     Args:
@@ -30,7 +33,7 @@ def readable(path: Iterable[str], packages: Iterable[str]) -> list[str]:
     found = [
         os.path.dirname(os.path.abspath(__file__)),
         *(entry for folder in standard for entry in _entries(folder)),
-        *_installed(folders, packages),
+        *(_installed(folders, packages) if packages else ()),
         *_system_libraries(),
         *_DEVICES,
     ]
@@ -45,13 +48,15 @@ def _entries(folder: str) -> Iterator[str]:
 
 def _installed(folders: list[str], packages: Iterable[str]) -> Iterator[str]:
     """What the packages, and those they require, have put into their folders."""
+    from importlib.metadata import distributions  # half of the start of a process that needs no package
+
     waiting, seen = list(packages), set()
     while waiting:
         name = waiting.pop()
         if name in seen:
             continue
         seen.add(name)
-        for distribution in importlib.metadata.distributions(name=name, path=folders):
+        for distribution in distributions(name=name, path=folders):
             waiting += (_required(one) for one in distribution.requires or () if "extra ==" not in one)
             for top in _top_names(distribution):
                 yield str(distribution.locate_file(top))
@@ -63,7 +68,7 @@ def _required(requirement: str) -> str:
     return match[0].lower().replace("_", "-") if match else ""
 
 
-def _top_names(distribution: importlib.metadata.Distribution) -> list[str]:
+def _top_names(distribution: "Distribution") -> list[str]:
     """The first steps of the paths of its files, by its RECORD (PEP 376); its own folder of metadata too."""
     record = distribution.read_text("RECORD") or ""
     names = {line.partition("/")[0].partition(",")[0].strip('"') for line in record.splitlines()}
