@@ -23,6 +23,7 @@ from grader.launch import Launcher, LaunchError, Worker
 from grader.outcome import (
     Died,
     Failed,
+    Forbidden,
     Garbled,
     Gradients,
     Loaded,
@@ -199,9 +200,9 @@ class Conversation:
         try:
             frame = wire.encode({"op": "load", "part": part}, {})
             reply, _ = self._exchange(frame, self._limits.import_s, "import")
-            if not isinstance(reply, (Loaded, Raised)):
+            if not isinstance(reply, (Loaded, Raised, Forbidden)):
                 raise _Lost(Garbled(stage="import", detail=f"a reply of status {reply.status}"))
-            self._loaded[part] = reply if isinstance(reply, Raised) else None
+            self._loaded[part] = None if isinstance(reply, Loaded) else reply
         except _Lost as lost:
             self._end_worker()
             self._loaded[part] = self._explain(lost.failed)
@@ -220,7 +221,7 @@ class Conversation:
         frame = wire.encode({"op": "gradient"}, {"upstream": upstream})
         try:
             reply, tensors = self._exchange(frame, self._limits.call_s, "backward")
-            if not isinstance(reply, (Gradients, Raised)):
+            if not isinstance(reply, (Gradients, Raised, Forbidden)):
                 raise _Lost(Garbled(stage="backward", detail=f"a reply of status {reply.status}"))
         except _Lost as lost:
             return replace(outcome, backward=self._lose(lost, call))

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -148,15 +149,15 @@ class ForkLauncher:
 class Zygote:
     """The warm untrusted process. A context manager: it and its workers end with the block."""
 
-    def __init__(self, controls: int) -> None:
+    def __init__(self, controls: int, forbidden: Sequence[str] = ()) -> None:
         """Start it with that many control sockets, one an examiner; `wait` for it before launching.
 
-        The sockets keep message boundaries, so a message and its descriptors cannot be torn apart.
+        `forbidden`: what its workers may not call (see `assignment.Rules`). The sockets keep message boundaries, so a message and its descriptors cannot be torn apart.
         """
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(controls)]
         self.controls = [ours for ours, _ in pairs]
         theirs = [other.fileno() for _, other in pairs]
-        self._process = _start("zygote", theirs, controls=theirs, parent=os.getpid())
+        self._process = _start("zygote", theirs, controls=theirs, parent=os.getpid(), forbidden=list(forbidden))
         for _, other in pairs:
             other.close()
 
@@ -211,11 +212,21 @@ class _SpawnedWorker:
 class SpawnLauncher:
     """Workers that are interpreters of their own: slow (torch is imported each time) but needing no fork."""
 
+    def __init__(self, forbidden: Sequence[str] = ()) -> None:
+        """`forbidden`: what its workers may not call."""
+        self._forbidden = list(forbidden)
+
     def launch(self) -> Worker:
         ours, theirs = socket.socketpair()
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
-        process = _start("serve", [theirs.fileno(), writing], connection=theirs.fileno(), printed=writing)
+        process = _start(
+            "serve",
+            [theirs.fileno(), writing],
+            connection=theirs.fileno(),
+            printed=writing,
+            forbidden=self._forbidden,
+        )
         theirs.close()
         os.close(writing)
         worker = _SpawnedWorker(process, ours, reading)

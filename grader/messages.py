@@ -32,6 +32,7 @@ from grader.failure import (
 from grader.outcome import (
     Died,
     Failed,
+    Forbidden,
     Garbled,
     Line,
     MissingName,
@@ -79,6 +80,11 @@ def _no_file(fact: NoFile, asked: Asked | None) -> list[str]:
 
 
 def _broken_neighbour(fact: BrokenNeighbour, asked: Asked | None) -> list[str]:
+    if isinstance(fact.raised, Forbidden):
+        return [
+            f"not run: {fact.file}, which this file imports, makes a forbidden call while it is imported",
+            *_call_and_line(fact.raised),
+        ]
     if fact.is_missing:
         lines = [f"not run: {fact.file}, which this file imports, is not in the submission"]
     elif fact.raised.is_unfilled:
@@ -95,6 +101,8 @@ def _no_answer(fact: NoAnswer, asked: Asked | None) -> list[str]:
     failed = fact.failed
     if isinstance(failed, Raised):
         return _raised(failed, asked)
+    if isinstance(failed, Forbidden):
+        return _forbidden(failed, asked)
     if isinstance(failed, MissingName):
         return _missing_name(failed, asked)
     if isinstance(failed, WrongParameters):
@@ -141,6 +149,18 @@ def _where(frames: tuple[Line, ...]) -> list[str]:
             f"{line.file}, line {line.line}{inside}" + (f":  {line.text.strip()}" if line.text.strip() else ""),
         )
     ]
+
+
+def _forbidden(failed: Forbidden, asked: Asked | None) -> list[str]:
+    when = f" ({_STAGES[failed.stage]})" if failed.stage in _STAGES else ""
+    return [*_headline(asked, f"made a forbidden call{when}"), *_call_and_line(failed)]
+
+
+def _call_and_line(failed: Forbidden) -> list[str]:
+    place = f"{failed.line.file}, line {failed.line.line}" if failed.line else "the code"
+    found = _row("found", f"{place} calls {failed.name}; this assignment asks you to write that yourself")
+    text = failed.line.text.strip() if failed.line else ""
+    return [found, _row("line", text)] if text else [found]
 
 
 def _missing_name(failed: MissingName, asked: Asked | None) -> list[str]:

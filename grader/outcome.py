@@ -86,6 +86,20 @@ class Raised(_Record):
         return self.type == "NotImplementedError" and (not self.frames or self.type in self.frames[-1].text)
 
 
+class Forbidden(_Record):
+    """What was asked for made a call that the assignment forbids."""
+
+    status: Literal["forbidden"]
+    stage: Literal["import", "build", "forward", "result", "backward"]
+    #: Dotted name of what was called.
+    name: _Name
+    #: The student's own line that led to it, where one did.
+    line: Line | None
+    #: Modules of the submission whose import failed, the cause first.
+    failed: Annotated[tuple[_Name, ...], Field(max_length=200)] = ()
+    dropped: _Size = 0
+
+
 class MissingName(_Record):
     status: Literal["missing_name"]
     names: Annotated[tuple[_Name, ...], Field(max_length=200)]
@@ -145,7 +159,7 @@ class NotAsked:
     reason: str
 
 
-Failed = Raised | MissingName | WrongParameters | TimedOut | Died | Garbled | NotAsked
+Failed = Raised | Forbidden | MissingName | WrongParameters | TimedOut | Died | Garbled | NotAsked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,12 +177,11 @@ class Outcome:
     is_printed_cut: bool = False
 
 
-_REPLIES: TypeAdapter[Returned | Raised | MissingName | WrongParameters | Gradients | Loaded] = TypeAdapter(
-    Annotated[Returned | Raised | MissingName | WrongParameters | Gradients | Loaded, Field(discriminator="status")]
-)
+Reply = Returned | Raised | Forbidden | MissingName | WrongParameters | Gradients | Loaded
+_REPLIES: TypeAdapter[Reply] = TypeAdapter(Annotated[Reply, Field(discriminator="status")])
 
 
-def read_reply(frame: Frame) -> Returned | Raised | MissingName | WrongParameters | Gradients | Loaded:
+def read_reply(frame: Frame) -> Reply:
     """The reply in a frame.
 
     Raises:

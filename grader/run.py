@@ -98,7 +98,8 @@ def _run(options: Options, screen: Screen) -> int:
         screen.say(f"{len(kept)} are kept from the earlier run")
     store.begin(header, kept)
     if todo:
-        with Zygote(min(options.jobs, len(todo))) if can_fork() else nullcontext() as zygote:
+        jobs = min(options.jobs, len(todo))
+        with Zygote(jobs, assignment.rules.forbidden) if can_fork() else nullcontext() as zygote:
             _grade(course, assignment, header, todo, zygote, store, screen)
     return _exit_code(options, _finish(store, header, screen))
 

@@ -40,9 +40,9 @@ def _examination(folder: Path, submission: Path, seed: int | None) -> tuple[Exam
     oracle = Oracle(find_course(folder).reference, assignment, inputs)
     staged = stage(Found(id=submission.name, folder=submission), assignment)
     stack = ExitStack()
-    launcher: ForkLauncher | SpawnLauncher = SpawnLauncher()
+    launcher: ForkLauncher | SpawnLauncher = SpawnLauncher(assignment.rules.forbidden)
     if can_fork():
-        zygote = stack.enter_context(Zygote(1))
+        zygote = stack.enter_context(Zygote(1, assignment.rules.forbidden))
         zygote.wait()
         launcher = ForkLauncher(zygote.controls[0])
     limits = TimeLimits.of(assignment.limits)

@@ -15,6 +15,7 @@ from typing import Any
 from . import limits, wire
 from .answer import Answerer
 from .batch import Batches
+from .guards import GuardedAnswerer, Guards
 from .load import Submission
 from .warm import warm
 
@@ -58,13 +59,13 @@ class _Printed(io.TextIOBase):
             return 0
 
 
-def run(connection: socket.socket, printed: int) -> None:
-    """Answer requests until the connection ends. Never returns."""
+def run(connection: socket.socket, printed: int, guards: Guards) -> None:
+    """Answer requests until the connection ends. `guards` have been installed. Never returns."""
     out = _Printed(printed)
     os.set_blocking(printed, False)
     _replace_streams(printed, out)
     try:
-        _serve(connection, out)
+        _serve(connection, out, guards)
     except BaseException:  # student code is answered for in `answer`; what arrives here broke the worker itself
         traceback.print_exc()
     finally:
@@ -82,12 +83,12 @@ def _replace_streams(printed: int, out: _Printed) -> None:
     sys.stdout = sys.stderr = out
 
 
-def _serve(connection: socket.socket, out: _Printed) -> None:
+def _serve(connection: socket.socket, out: _Printed, guards: Guards) -> None:
     start = _receive(connection).header
     limits.apply(limits.Limits(**start["limits"]))
     submission = Submission(start["sources"], start["stubs"])
     submission.install()
-    answerer = Answerer(submission.module, submission.is_own)
+    answerer = GuardedAnswerer(submission.module, submission.is_own, guards)
     batches = Batches(answerer)
     while True:
         request = _receive(connection)
@@ -133,6 +134,8 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
 def main(arguments: dict[str, Any]) -> None:
     """One worker in a process of its own, where forking a warm one is not safe. Says when it is warm."""
     connection = socket.socket(fileno=arguments["connection"])
+    guards = Guards(arguments["forbidden"])
+    guards.install()
     warm()
     connection.sendall(READY)
-    run(connection, arguments["printed"])
+    run(connection, arguments["printed"], guards)

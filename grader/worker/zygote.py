@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from . import limits, serve
+from .guards import Guards
 from .pages import use_large_pages
 from .warm import warm
 
@@ -24,8 +25,9 @@ from .warm import warm
 class Zygote:
     """Forks workers and reports their ends."""
 
-    def __init__(self, controls: list[socket.socket]) -> None:
+    def __init__(self, controls: list[socket.socket], guards: Guards) -> None:
         self._controls = controls
+        self._guards = guards
         self._owners: dict[int, socket.socket] = {}
         self._selector = selectors.DefaultSelector()
 
@@ -71,7 +73,7 @@ class Zygote:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         _close_all_but(connection, printed)
-        serve.run(socket.socket(fileno=connection), printed)
+        serve.run(socket.socket(fileno=connection), printed, self._guards)
         os._exit(0)
 
     def _reap(self) -> None:
@@ -138,8 +140,10 @@ def main(arguments: dict[str, Any]) -> None:
     limits.adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     controls = [socket.socket(fileno=descriptor) for descriptor in arguments["controls"]]
+    guards = Guards(arguments["forbidden"])
+    guards.install()
     warm()
     use_large_pages()
     for control in controls:
         control.sendall(json.dumps({"ready": torch.__version__}).encode())
-    Zygote(controls).run()
+    Zygote(controls, guards).run()
