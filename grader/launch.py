@@ -152,7 +152,8 @@ class Zygote:
     def __init__(self, controls: int, forbidden: Sequence[str] = ()) -> None:
         """Start it with that many control sockets, one an examiner; `wait` for it before launching.
 
-        `forbidden`: what its workers may not call (see `assignment.Rules`). The sockets keep message boundaries, so a message and its descriptors cannot be torn apart.
+        `forbidden`: what its workers may not call (see `assignment.Rules`).
+        The sockets keep message boundaries, so a message and its descriptors cannot be torn apart.
         """
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(controls)]
         self.controls = [ours for ours, _ in pairs]

@@ -2,8 +2,8 @@
 
 Two kinds of guard, both installed once, before the first fork, and neither of any cost to other calls:
 
-- Operators of torch get a kernel that raises, in the dispatcher. Every way to an operator ends there: Python, TorchScript,
-  a handle, a fast path in C++, another thread, vmap.
+- Operators of torch get a kernel that raises, in the dispatcher. Every way to an operator ends there: Python,
+  TorchScript, a handle, a fast path in C++, another thread, vmap.
 - Functions and classes written in Python are replaced where they are. Modules that torch imports late are guarded when
   they are imported.
 
@@ -69,6 +69,8 @@ class Guards(MetaPathFinder):
         self._patterns = [name.rpartition(".")[::2] for name in names if not name.startswith(_OPERATORS)]
         self._operators = [name.removeprefix(_OPERATORS) for name in names if name.startswith(_OPERATORS)]
         self._notes: list[Note] = []
+        #: By module of the submission: what its import called first.
+        self._imports: dict[str, Note] = {}
         self._is_own: IsOwn = lambda file: False
         #: Keeps the registrations alive.
         self._libraries: list[Any] = []
@@ -99,6 +101,10 @@ class Guards(MetaPathFinder):
     def notes(self) -> tuple[Note, ...]:
         """The forbidden calls since `begin`."""
         return tuple(self._notes)
+
+    def note_of_import(self, module: str) -> Note | None:
+        """The first forbidden call of a module's import, whichever other module it was imported for."""
+        return self._imports.get(module)
 
     def find_spec(self, fullname: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """Modules with something forbidden in them that are imported late: guarded as soon as they are there."""
@@ -162,7 +168,10 @@ class Guards(MetaPathFinder):
         own = [one for one in _outwards(frame) if self._is_own(one.f_code.co_filename)]
         modules = [one.f_code.co_filename for one in own if one.f_code.co_name == "<module>"]
         line = _line(own[0]) if own else None
-        self._notes.append(Note(name, line, modules[0].removesuffix(".py") if modules else ""))
+        importing = modules[0].removesuffix(".py") if modules else ""
+        note = Note(name, line, importing)
+        self._notes.append(note)
+        self._imports.setdefault(importing, note)
 
 
 class GuardedAnswerer(Answerer):
@@ -174,13 +183,13 @@ class GuardedAnswerer(Answerer):
         guards.watch(is_own)
 
     def load(self, part: str) -> dict[str, Any]:
-        """As `Answerer.load`. What another file did, and did not fail from, is told when that one is loaded."""
+        """As `Answerer.load`. What another file called, and did not fail from, is told when that one is loaded."""
         self._guards.begin()
         reply = super().load(part)
-        notes = self._guards.notes
-        has_failed_so = reply.get("type") == ForbiddenCall.__name__
-        guilty = [note for note in notes if note.importing == part] or (notes if has_failed_so else ())
-        return _forbidden(guilty[0], "import") if guilty else reply
+        note = self._guards.note_of_import(part)
+        if note is None and self._guards.notes and reply.get("type") == ForbiddenCall.__name__:
+            note = self._guards.notes[0]
+        return _forbidden(note, "import") if note else reply
 
     def call(self, request: Frame) -> Frame:
         self._guards.begin()
