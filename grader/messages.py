@@ -30,6 +30,7 @@ from grader.failure import (
     WrongStructure,
 )
 from grader.outcome import (
+    Absent,
     Died,
     Failed,
     Forbidden,
@@ -51,6 +52,12 @@ def message(fact: Fact, asked: Asked | None) -> str:
     """The text for a student, without the hint of the check."""
     lines = _WORDS[type(fact)](fact, asked)
     return "\n".join(lines)
+
+
+def absent_note(absent: Absent) -> str:
+    """What is noted of an import that a submission was graded without."""
+    why = {"not installed": "is not installed here", "not allowed": "is not allowed in this assignment"}
+    return f"{absent.file}, line {absent.line}: {absent.package} {why[absent.reason]}; graded without it"
 
 
 def _headline(asked: Asked | None, what: str) -> list[str]:

@@ -127,6 +127,33 @@ class Loaded(_Record):
     dropped: _Size = 0
 
 
+class Sign(_Record):
+    """Something in the text of a submission that a person should look at."""
+
+    kind: _Name
+    file: _Name
+    line: Annotated[int, Field(ge=1)]
+    detail: _Name
+
+
+class Absent(_Record):
+    """An import that a submission was graded without."""
+
+    file: _Name
+    line: Annotated[int, Field(ge=1)]
+    package: _Name
+    reason: Literal["not installed", "not allowed"]
+
+
+class Scanned(_Record):
+    """What the text of a submission says, read before any of its code has run."""
+
+    status: Literal["scanned"] = "scanned"
+    findings: Annotated[tuple[Sign, ...], Field(max_length=100)] = ()
+    absent: Annotated[tuple[Absent, ...], Field(max_length=100)] = ()
+    dropped: _Size = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedOut:
     """No answer within the limit; the worker was killed."""
@@ -177,7 +204,7 @@ class Outcome:
     is_printed_cut: bool = False
 
 
-Reply = Returned | Raised | Forbidden | MissingName | WrongParameters | Gradients | Loaded
+Reply = Returned | Raised | Forbidden | MissingName | WrongParameters | Gradients | Loaded | Scanned
 _REPLIES: TypeAdapter[Reply] = TypeAdapter(Annotated[Reply, Field(discriminator="status")])
 
 

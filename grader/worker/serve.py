@@ -17,6 +17,7 @@ from .answer import Answerer
 from .batch import Batches
 from .guards import GuardedAnswerer, Guards
 from .load import Submission
+from .scan import scan
 from .warm import warm
 
 #: Exit code of a worker that failed outside a call (EX_SOFTWARE of sysexits.h).
@@ -86,14 +87,18 @@ def _replace_streams(printed: int, out: _Printed) -> None:
 def _serve(connection: socket.socket, out: _Printed, guards: Guards) -> None:
     start = _receive(connection).header
     limits.apply(limits.Limits(**start["limits"]))
-    submission = Submission(start["sources"], start["stubs"])
+    submission = Submission(start["sources"], start["stubs"], start["imports"], start["refused"])
     submission.install()
     answerer = GuardedAnswerer(submission.module, submission.is_own, guards)
     batches = Batches(answerer)
     while True:
         request = _receive(connection)
         out.start_call()
-        reply = _answer(answerer, batches, request)
+        if request.header["op"] == "scan":
+            texts = {file: start["sources"][file] for file in request.header["files"]}
+            reply = wire.Frame(scan(texts, submission.imports, start["forbidden"], start["asked"]), {})
+        else:
+            reply = _answer(answerer, batches, request)
         reply.header["dropped"] = out.dropped
         if reply.header.get("stage") == "import" and submission.failed:
             reply.header["failed"] = submission.failed
