@@ -142,6 +142,15 @@ ROUTES = {
         "nn.MultiheadAttention.forward(nn.MultiheadAttention.__new__(nn.MultiheadAttention), x, x, x)",
         MHA,
     ),
+    "module-quantizable": (
+        "from torch.ao.nn.quantizable import MultiheadAttention\nMultiheadAttention._forward_impl(None, x, x, x)",
+        "torch.ao.nn.quantizable.MultiheadAttention",
+    ),
+    "decomposition": (
+        "from torch._decomp import decomposition_table as table\n"
+        "table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default](q, q, q)",
+        "torch.ops.aten._scaled_dot_product_attention_math",
+    ),
     "encoder-layer": ("nn.TransformerEncoderLayer(4, 2)", "torch.nn.TransformerEncoderLayer"),
     "transformer": ("nn.modules.transformer.Transformer(4, 2)", "torch.nn.Transformer"),
     "functional": ("F.multi_head_attention_forward(x, x, x)", MHF),
@@ -353,6 +362,7 @@ HONEST = {
     "    def __torch_function__(self, f, types, args=(), kwargs=None):\n        return f(*args, **(kwargs or {}))\n"
     "with Own():\n    return torch.softmax(x, -1)",
     "class-of-it": "assert not isinstance(torch.nn.Linear(2, 2), torch.nn.MultiheadAttention)\nreturn x",
+    "causal-mask": "return x + torch.nn.Transformer.generate_square_subsequent_mask(3)[:2]",
     "named": "assert callable(torch.nn.functional.scaled_dot_product_attention)\nreturn x",
     "optimizer": "layer = torch.nn.Linear(3, 3).double()\nlayer(x).sum().backward()\n"
     "torch.optim.SGD(layer.parameters(), 0.1).step()\nreturn x",

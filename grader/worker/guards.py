@@ -8,6 +8,7 @@ Two kinds of guard, both installed once, before the first fork, and neither of a
   they are imported.
 
 This makes delegation tedious, not impossible: who copies torch's source text into a file of their own is not seen here.
+Wiping the notes is of no use, though: the call gave no value, and what is judged is an answer of the student's own.
 """
 
 import linecache
@@ -42,8 +43,6 @@ _KEYS = (
     "CPU",
     "CompositeImplicitAutograd",
 )
-#: What is replaced in a class: making an object, and using one that was made in another way.
-_METHODS = ("__init__", "__call__", "forward")
 
 
 class ForbiddenCall(BaseException):
@@ -134,8 +133,8 @@ class Guards(MetaPathFinder):
                 continue  # what the module only imports
             full = f"{module.__name__}.{name}"
             if isinstance(value, type):
-                for method in _METHODS:
-                    if method in vars(value) or method == "__init__":
+                for method in ["__init__", *filter(_is_use, vars(value))]:
+                    if method == "__init__" or isinstance(vars(value)[method], FunctionType):  # no static method
                         setattr(value, method, self._refusal(full))
             elif isinstance(value, FunctionType):
                 setattr(module, name, self._refusal(full))
@@ -205,6 +204,11 @@ class GuardedAnswerer(Answerer):
             return reply
         self.forget()
         return Frame(_forbidden(notes[0], reply.header.get("stage", stage)), {})
+
+
+def _is_use(method: str) -> bool:
+    """Whether calling a method of a class is to use what the class is for; Python calls most special ones by itself."""
+    return method == "__call__" or not method.startswith("__")
 
 
 def _forbidden(note: Note, stage: str) -> dict[str, Any]:
