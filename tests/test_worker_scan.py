@@ -122,9 +122,20 @@ def test_scan_forbidden_call_in_a_helper_of_another_file_is_a_sign(scan):
     assert [("tools.py", 3)] == [(sign.file, sign.line) for sign in scan(files).findings]
 
 
+def test_scan_use_that_grading_reaches_is_a_sign_though_another_is_not(signs):
+    """The helper of a test may come first."""
+    source = "import torch.nn.functional as F\ndef test_it():\n    F.scaled_dot_product_attention(1, 2, 3)\n"
+
+    assert [("forbidden_use", 5, f"calls {SDPA}")] == signs(
+        source + asked("return F.scaled_dot_product_attention(1)", "")
+    )
+
+
 @pytest.mark.parametrize(
     "source",
     [
+        asked("ref = query @ key\nreturn ref")
+        + "if __name__ == '__main__':\n    ref = F.scaled_dot_product_attention\n    ref(1, 2, 3)\n",
         asked("return query") + "if __name__ == '__main__':\n    print(F.scaled_dot_product_attention(1, 2, 3))\n",
         asked("return query") + "def test_it():\n    assert F.scaled_dot_product_attention(1, 2, 3) is None\n",
         asked("return query") + "def check():\n    return nn.MultiheadAttention(4, 2)\n"

@@ -197,7 +197,8 @@ class _File:
         self._aliases: dict[str, str] = {}
         self._stars: list[str] = []
         self._own = {node.name for node in tree.body if isinstance(node, _DEFINITIONS)}
-        self._signs: dict[tuple[str, str], tuple[int, _Place]] = {}
+        #: The first line of each sign, by its kind and text, and by whose it is.
+        self._signs: dict[tuple[str, str, str], int] = {}
         #: By owner: the names it uses.
         self.names: dict[str, set[str]] = defaultdict(set)
         self._docstrings: set[int] = set()
@@ -208,9 +209,11 @@ class _File:
 
     def findings(self, reached: Collection[str]) -> Iterator[Finding]:
         """The signs, without forbidden names that nothing graded reaches."""
-        for (kind, detail), (line, place) in self._signs.items():
-            if kind in (FORBIDDEN, FALLBACK) and place.owner not in reached:
-                continue
+        first: dict[tuple[str, str], int] = {}
+        for (kind, detail, owner), line in self._signs.items():
+            if kind not in (FORBIDDEN, FALLBACK) or owner in reached:
+                first[kind, detail] = min(line, first.get((kind, detail), line))
+        for (kind, detail), line in first.items():
             yield Finding(kind, self._file, line, detail[:MOST_DETAIL])
 
     # --- walking ----------------------------------------------------------------------------------------------
@@ -234,9 +237,7 @@ class _File:
 
     def _sign(self, kind: str, node: Any, detail: str, place: _Place) -> None:
         if not place.is_main and len(self._signs) < 10 * MOST_FINDINGS:
-            known = self._signs.get((kind, detail))
-            if known is None or (known[1].owner and not place.owner):
-                self._signs[kind, detail] = (node.lineno, place)
+            self._signs.setdefault((kind, detail, place.owner), node.lineno)
 
     def _body(self, body: list[ast.stmt], place: _Place) -> list[tuple[ast.AST, _Place]]:
         if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
@@ -250,11 +251,11 @@ class _File:
         inner = place if place.owner else place._replace(owner=node.name)
         if isinstance(node, ast.ClassDef):
             for base in node.bases:
-                self._use(base, place if place.owner else inner, f"class {node.name} inherits from")
+                self._use(base, inner, f"class {node.name} inherits from")
             outer = [*node.decorator_list, *(keyword.value for keyword in node.keywords)]
-            return [*((one, inner) for one in outer), *self._body(node.body, inner)]
-        arguments = [*node.args.defaults, *(one for one in node.args.kw_defaults if one)]
-        return [*((one, inner) for one in [*node.decorator_list, *arguments]), *self._body(node.body, inner)]
+        else:
+            outer = [*node.decorator_list, *node.args.defaults, *(one for one in node.args.kw_defaults if one)]
+        return [*((one, place) for one in outer), *self._body(node.body, inner)]
 
     def _look_at_if(self, node: ast.If, place: _Place) -> list[tuple[ast.AST, _Place]] | None:
         if not _is_main(node.test):
@@ -281,9 +282,11 @@ class _File:
                 else:
                     self._aliases[alias.asname or alias.name] = f"{node.module}.{alias.name}"
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            dotted = self._dotted(node.value)
-            if dotted and "." in dotted:
-                self._aliases[node.targets[0].id] = dotted
+            name, dotted = node.targets[0].id, self._dotted(node.value)
+            if "." in dotted:
+                self._aliases[name] = dotted
+            elif not isinstance(node.value, ast.Constant):  # `F = None` stands in an `except ImportError`
+                self._aliases.pop(name, None)
 
     def _look_at_import(self, node: Any, place: _Place) -> list[tuple[ast.AST, _Place]]:
         self._bind(node)
