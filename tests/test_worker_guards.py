@@ -116,6 +116,19 @@ ROUTES = {
         "with torch._C._AutoDispatchBelowAutograd():\n    F.scaled_dot_product_attention(q, q, q)",
         SDPA,
     ),
+    "keys-excluded": (
+        "keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)\n"
+        "keys |= torch._C.DispatchKeySet(torch._C.DispatchKey.AutogradCPU)\n"
+        "with torch._C._ExcludeDispatchKeyGuard(keys):\n    F.scaled_dot_product_attention(q, q, q)",
+        SDPA,
+    ),
+    "compiled": ("torch.compile(F.scaled_dot_product_attention)(q, q, q)", SDPA),
+    "copied-class": (
+        "import inspect\nfrom torch.nn.modules import activation\nnames = dict(vars(activation))\n"
+        "exec(inspect.getsource(activation).replace('class MultiheadAttention', 'class Mine'), names)\n"
+        "x = torch.ones(2, 1, 4)\nnames['Mine'](4, 2)(x, x, x)",
+        MHF,
+    ),
     "nested": (
         "n = torch.nested.nested_tensor([torch.ones(2, 2, 4), torch.ones(2, 3, 4)])\n"
         "F.scaled_dot_product_attention(n, n, n)",
@@ -170,7 +183,7 @@ def test_guards_route_to_a_forbidden_call_is_caught(reply_of, route):
     """Whatever the way, the reply names what was called, and nothing else."""
     body, name = ROUTES[route]
 
-    reply = reply_of(body)
+    reply = reply_of(body, call_s=20)
 
     assert isinstance(reply, Forbidden), reply
     assert ("forward", name) == (reply.stage, reply.name)
@@ -202,7 +215,7 @@ def test_guards_flex_attention_is_caught_though_torch_imports_it_late(reply_of):
     """A module that a student's code imports first is guarded then."""
     top = "from torch.nn.attention.flex_attention import flex_attention\n"
 
-    reply = reply_of("return flex_attention(q, q, q)", top)
+    reply = reply_of("return flex_attention(q, q, q)", top, import_s=30)
 
     assert isinstance(reply, Forbidden), reply
     assert "torch.nn.attention.flex_attention.flex_attention" == reply.name

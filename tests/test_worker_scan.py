@@ -308,3 +308,11 @@ def test_scan_absent_imports_are_told_once_each(scan):
     absent = [(one.line, one.package, one.reason) for one in scan(source).absent]
 
     assert [(2, "nowhere", "not installed"), (4, "click", "not allowed")] == absent
+
+
+def test_scan_name_of_any_length_is_told_short(scan):
+    """A hostile name costs nothing but itself."""
+    found = scan(f"import {'a' * 5000}\n" + asked(f"torch.ops.{'b' * 5000}.go(query)"))
+
+    assert ["a" * 200] == [one.package for one in found.absent]
+    assert [200] == [len(sign.detail) for sign in found.findings]

@@ -11,6 +11,7 @@ This makes delegation tedious, not impossible: who copies torch's source text in
 Wiping the notes is of no use, though: the call gave no value, and what is judged is an answer of the student's own.
 """
 
+import ctypes
 import linecache
 import sys
 import warnings
@@ -71,8 +72,6 @@ class Guards(MetaPathFinder):
         #: By module of the submission: what its import called first.
         self._imports: dict[str, Note] = {}
         self._is_own: IsOwn = lambda file: False
-        #: Keeps the registrations alive.
-        self._libraries: list[Any] = []
 
     def install(self) -> None:
         """Put every guard in its place. They stay for the life of the process, and of what is forked from it."""
@@ -152,7 +151,9 @@ class Guards(MetaPathFinder):
             for key in _KEYS:
                 if key != "CompositeImplicitAutograd" or has_parts:
                     library.impl(local, key, refusal)
-        self._libraries.append(library)
+        ctypes.pythonapi.Py_IncRef(
+            ctypes.py_object(library)
+        )  # its end would be that of the kernels; nobody holds it now
 
     def _refusal(self, name: str) -> Callable[..., NoReturn]:
         def forbidden(*args: Any, **kwargs: Any) -> NoReturn:

@@ -151,7 +151,11 @@ def scan(
         trees = {file: tree for file, text in texts.items() if (tree := _parsed(text, file))}
         rules = _Rules(forbidden, asked)
         found = _findings([_File(file, tree, texts[file], rules) for file, tree in trees.items()], asked)
-        absent = [one._asdict() | {"file": file} for file, tree in trees.items() for one in imports.prepare(file, tree)]
+        absent = [
+            {"file": file, "line": one.line, "package": one.package[:MOST_DETAIL], "reason": one.reason}
+            for file, tree in trees.items()
+            for one in imports.prepare(file, tree)
+        ]
     finally:
         gc.enable()
     findings = [finding._asdict() for finding in found[:MOST_FINDINGS]]
