@@ -151,9 +151,8 @@ class Guards(MetaPathFinder):
             for key in _KEYS:
                 if key != "CompositeImplicitAutograd" or has_parts:
                     library.impl(local, key, refusal)
-        ctypes.pythonapi.Py_IncRef(
-            ctypes.py_object(library)
-        )  # its end would be that of the kernels; nobody holds it now
+        # Kept for good, and by nothing that Python code can reach: the kernels would go with it.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
 
     def _refusal(self, name: str) -> Callable[..., NoReturn]:
         def forbidden(*args: Any, **kwargs: Any) -> NoReturn:
