@@ -5,6 +5,7 @@ Read once and checked whole: every fault names the file, the field, what was fou
 
 import difflib
 import hashlib
+import re
 import tomllib
 from datetime import date
 from decimal import Decimal
@@ -12,7 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 FILE = "assignment.toml"
 
@@ -100,6 +102,32 @@ class Feedback(_Section):
     full_from: date | None = None
 
 
+def _forbidden_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\.[\w*?]+", name, re.ASCII):
+        raise PydanticCustomError(
+            "forbidden_name",
+            "wanted a dotted name with its module, such as torch.nn.Linear or torch.nn.Transformer* "
+            "(* and ? may stand in the last part only)",
+        )
+    return name
+
+
+def _package_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+        raise PydanticCustomError("package_name", "wanted the name of a package as it is imported, such as numpy")
+    return name
+
+
+class Rules(_Section):
+    """What a student's code may not call, and what it may import."""
+
+    #: Functions and classes by their dotted names; `*` and `?` stand for letters of the last part. An operator of
+    #: torch, by whatever way it is reached, is `torch.ops.aten.NAME`.
+    forbidden: tuple[Annotated[str, AfterValidator(_forbidden_name)], ...] = ()
+    #: Installed packages, beside the standard library and the submission's own files.
+    imports: tuple[Annotated[str, AfterValidator(_package_name)], ...] = ("torch", "numpy")
+
+
 class Assignment(_Section):
     """A whole `assignment.toml`."""
 
@@ -112,6 +140,7 @@ class Assignment(_Section):
     limits: Limits = Limits()
     tolerances: Tolerances = Tolerances()
     feedback: Feedback = Feedback()
+    rules: Rules = Rules()
 
     @property
     def name(self) -> str:
@@ -214,6 +243,7 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
         "limits": Limits,
         "tolerances": Tolerances,
         "feedback": Feedback,
+        "rules": Rules,
     }
     named = [step for step in path if isinstance(step, str) and step in sections]
     section = sections[named[-1]] if named else Assignment

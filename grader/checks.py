@@ -24,7 +24,7 @@ from grader.asking import Target, ask, make_call, must_raise
 from grader.call import Build, Call
 from grader.examination import Examination
 from grader.given import Given
-from grader.outcome import Raised, Returned
+from grader.outcome import Forbidden, Raised, Returned
 
 
 class Checks:
@@ -131,7 +131,9 @@ class Module:
         """The module has the parameters the task names, whatever its `forward` does with these arguments."""
         answer = ask(self._examination, self._call(arguments, {}, replace(self._build, is_strict=True)))
         reply = answer.outcome.reply
-        if isinstance(reply, Returned) or (isinstance(reply, Raised) and reply.stage in ("forward", "result")):
+        if isinstance(reply, Returned):
+            return
+        if isinstance(reply, (Raised, Forbidden)) and reply.stage in ("forward", "result"):
             return
         answer.must_have_returned()
 

@@ -23,6 +23,7 @@ from grader.launch import Launcher, LaunchError, Worker
 from grader.outcome import (
     Died,
     Failed,
+    Forbidden,
     Garbled,
     Gradients,
     Loaded,
@@ -30,6 +31,7 @@ from grader.outcome import (
     Outcome,
     Raised,
     Returned,
+    Scanned,
     TimedOut,
     read_batch,
     read_reply,
@@ -85,16 +87,12 @@ class Conversation:
     ) -> None:
         """`sources`: file name to text; `layers`: those of the sandbox that its workers put on."""
         self._launcher = launcher
-        own = assignment.limits
-        self._start = wire.encode(
-            {
-                "sources": dict(sources),
-                "stubs": [part.name for part in assignment.parts],
-                "limits": {"cpu_s": own.cpu_s, "memory_mib": own.memory_mib, "files": own.files},
-                "layers": list(layers),
-            },
-            {},
-        )
+        self._assignment = assignment
+        self._sources = dict(sources)
+        self._layers = list(layers)
+        #: Files that are not compiled any more, and why.
+        self._refused: dict[str, str] = {}
+        self._start = self._start_frame()
         self._limits = limits
         self._worker: Worker | None = None
         self._loaded: dict[str, Failed | None] = {}
@@ -109,6 +107,32 @@ class Conversation:
         self._exit_code: int | None = None
         #: Why no worker could be started; nothing is asked any more, and whoever runs the session is to raise it.
         self.fault: LaunchError | None = None
+
+    def scan(self) -> Scanned:
+        """What the text of the files says. To be asked first: none of the student's code has run in the worker.
+
+        A file that Python's parser does not survive is not compiled any more, and fails to import, saying so.
+
+        Raises:
+            LaunchError: no worker could be started (the grader's fault).
+        """
+        found = self._scan(list(self._sources))
+        if found is not None:
+            return found
+        deadline = time.monotonic() + self._limits.submission_s
+        parts = []
+        for file in self._sources:
+            found = self._scan([file]) if time.monotonic() < deadline else None
+            if found is not None:
+                parts.append(found)
+                continue
+            self._refused[file] = "Python's own parser did not come to an end with this file"
+            self._start = self._start_frame()
+            self._end_worker()
+        return Scanned(
+            findings=tuple(sign for part in parts for sign in part.findings),
+            absent=tuple(absent for part in parts for absent in part.absent),
+        )
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """The outcome of a call; with `upstream`, of its backward pass too, when the output has that shape.
@@ -196,6 +220,37 @@ class Conversation:
     def _has_timed_out(self, part: str) -> bool:
         return any(other == part for other, _ in self._timeouts)
 
+    def _scan(self, files: list[str]) -> Scanned | None:
+        """The scan of these files; None when the worker was lost over it. Nothing of it is the student's time."""
+        used_s = self._used_s
+        try:
+            reply, _ = self._exchange(wire.encode({"op": "scan", "files": files}, {}), self._limits.import_s, "import")
+        except _Lost:
+            self._end_worker()
+            return None
+        finally:
+            self._used_s = used_s
+            self._printed()  # by a module of Python's that was tried out
+        return reply if isinstance(reply, Scanned) else None
+
+    def _start_frame(self) -> bytes:
+        """What a worker is sent first."""
+        own = self._assignment
+        limits = own.limits
+        return wire.encode(
+            {
+                "sources": self._sources,
+                "stubs": [part.name for part in own.parts],
+                "asked": [name for part in own.parts for name in part.callables],
+                "refused": self._refused,
+                "limits": {"cpu_s": limits.cpu_s, "memory_mib": limits.memory_mib, "files": limits.files},
+                "forbidden": own.rules.forbidden,
+                "imports": own.rules.imports,
+                "layers": self._layers,
+            },
+            {},
+        )
+
     def _load(self, part: str) -> Failed | None:
         """Import the part once per worker; a part that failed to import is not tried again."""
         if self._loaded.get(part):
@@ -206,9 +261,9 @@ class Conversation:
         try:
             frame = wire.encode({"op": "load", "part": part}, {})
             reply, _ = self._exchange(frame, self._limits.import_s, "import")
-            if not isinstance(reply, (Loaded, Raised)):
+            if not isinstance(reply, (Loaded, Raised, Forbidden)):
                 raise _Lost(Garbled(stage="import", detail=f"a reply of status {reply.status}"))
-            self._loaded[part] = reply if isinstance(reply, Raised) else None
+            self._loaded[part] = None if isinstance(reply, Loaded) else reply
         except _Lost as lost:
             self._end_worker()
             self._loaded[part] = self._explain(lost.failed)
@@ -219,7 +274,7 @@ class Conversation:
 
     def _forward(self, call: Call) -> Outcome:
         reply, tensors = self._exchange(call.frame(), self._limits.call_s, "call")
-        if isinstance(reply, (Gradients, Loaded)):
+        if isinstance(reply, (Gradients, Loaded, Scanned)):
             raise _Lost(Garbled(stage="call", detail=f"a reply of status {reply.status}"))
         return Outcome(reply=reply, tensors=tensors, printed=self._printed(), is_printed_cut=reply.dropped > 0)
 
@@ -227,7 +282,7 @@ class Conversation:
         frame = wire.encode({"op": "gradient"}, {"upstream": upstream})
         try:
             reply, tensors = self._exchange(frame, self._limits.call_s, "backward")
-            if not isinstance(reply, (Gradients, Raised)):
+            if not isinstance(reply, (Gradients, Raised, Forbidden)):
                 raise _Lost(Garbled(stage="backward", detail=f"a reply of status {reply.status}"))
         except _Lost as lost:
             return replace(outcome, backward=self._lose(lost, call))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from grader.compare import Mismatch
-from grader.outcome import Failed, Raised
+from grader.outcome import Failed, Forbidden, Raised
 from grader.verdict import Verdict
 
 Shape = tuple[int, ...]
@@ -50,7 +50,8 @@ class BrokenNeighbour:
 
     file: str
     is_missing: bool
-    raised: Raised
+    #: What importing or calling it came to; forbidden while it was imported, or an exception.
+    raised: Raised | Forbidden
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from grader.find import Found
 from grader.given import Inputs
 from grader.launch import Launcher
 from grader.oracle import Oracle, OracleError
+from grader.outcome import Scanned
 from grader.report import Submission
 from grader.score import score_submission, ungradable
 from grader.sources import Sources
@@ -49,16 +50,22 @@ class Grading:
         staged = stage(found, self.assignment)
         if staged.is_empty:
             return ungradable(self.assignment, staged)
-        return score_submission(self.assignment, staged, self.examine(staged.sources, launcher))
+        examined, scanned = self._examine(staged.sources, launcher)
+        return score_submission(self.assignment, staged, examined, scanned)
 
     def examine(self, sources: Sources, launcher: Launcher) -> Examined:
         """Put every check to these sources, in workers of the launcher."""
+        examined, _ = self._examine(sources, launcher)
+        return examined
+
+    def _examine(self, sources: Sources, launcher: Launcher) -> tuple[Examined, Scanned]:
         limits = TimeLimits.of(self.assignment.limits, self.call_s)
         with Conversation(launcher, sources.texts, self.assignment, limits) as conversation:
+            scanned = conversation.scan()
             examined = self.checking.examine(self._examination(conversation, sources))
         if conversation.fault:  # pytest took it for a check that failed
             raise conversation.fault
-        return examined
+        return examined, scanned
 
     def rehearsed(self) -> "Grading":
         """Put every check to the reference itself. Warms everything a session needs, and proves that right code passes.

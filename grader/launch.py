@@ -20,6 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from grader.assignment import Rules
+
 _BOOT = Path(__file__).with_name("worker") / "boot.py"
 #: Seconds to wait for a zygote to import torch, on the slowest machine we know of.
 _START_S = 120.0
@@ -38,9 +40,12 @@ _ENVIRONMENT = ONE_THREAD | {
     "LANG": "C.UTF-8",
     "PYTHONDONTWRITEBYTECODE": "1",
     "TORCH_COMPILE_DISABLE": "1",  # it writes files and starts compilers; code that asks for it runs all the same
+    "TORCHINDUCTOR_CACHE_DIR": "/",  # optimizers and torch.func make this folder when first used: it is there
 }
 #: What a worker imports; what these require may be read too.
 _PACKAGES = ("torch", "numpy", "safetensors")
+#: Nothing is forbidden.
+NO_RULES = Rules()
 #: Needed to find or to run the numeric libraries on some machines; nothing secret.
 _PASSED_ON = ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
@@ -152,11 +157,11 @@ class ForkLauncher:
 class Zygote:
     """The warm untrusted process. A context manager: it and its workers end with the block."""
 
-    def __init__(self, controls: int, in_namespaces: bool = True) -> None:
+    def __init__(self, controls: int, rules: Rules = NO_RULES, in_namespaces: bool = True) -> None:
         """Start it with that many control sockets, one an examiner; `wait` for it before launching.
 
-        `in_namespaces`: in fresh ones, where the system allows.
-
+        `rules`: what its workers may not call, and what they may import; `in_namespaces`: in fresh ones, where the
+        system allows.
         The sockets keep message boundaries, so a message and its descriptors cannot be torn apart.
         """
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(controls)]
@@ -164,7 +169,7 @@ class Zygote:
         theirs = [other.fileno() for _, other in pairs]
         #: What workers are kept in by, by layer, in words; known once it is warm.
         self.layers: dict[str, str] = {}
-        self._process = _start("zygote", theirs, in_namespaces=in_namespaces, controls=theirs)
+        self._process = _start("zygote", theirs, rules, controls=theirs, in_namespaces=in_namespaces)
         for _, other in pairs:
             other.close()
 
@@ -229,11 +234,15 @@ class _SpawnedWorker:
 class SpawnLauncher:
     """Workers that are interpreters of their own: slow (torch is imported each time) but needing no fork."""
 
+    def __init__(self, rules: Rules = NO_RULES) -> None:
+        """`rules`: what its workers may not call, and what they may import."""
+        self._rules = rules
+
     def launch(self) -> Worker:
         ours, theirs = socket.socketpair()
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
-        process = _start("serve", [theirs.fileno(), writing], connection=theirs.fileno(), printed=writing)
+        process = _start("serve", [theirs.fileno(), writing], self._rules, connection=theirs.fileno(), printed=writing)
         theirs.close()
         os.close(writing)
         worker = _SpawnedWorker(process, ours, reading)
@@ -254,9 +263,11 @@ def can_fork() -> bool:
     return sys.platform == "linux" and hasattr(os, "pidfd_open")
 
 
-def _start(module: str, descriptors: list[int], **arguments: Any) -> "subprocess.Popen[bytes]":
+def _start(module: str, descriptors: list[int], rules: Rules, **arguments: Any) -> "subprocess.Popen[bytes]":
     environment = _ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    common = {"module": module, "path": _path(), "packages": _PACKAGES, "parent": os.getpid()}
+    packages = list(dict.fromkeys([*_PACKAGES, *rules.imports]))
+    common = {"module": module, "path": _path(), "packages": packages, "parent": os.getpid()}
+    common["forbidden"] = rules.forbidden
     argument = json.dumps(common | arguments)
     return subprocess.Popen(
         [sys.executable, "-S", "-s", "-P", str(_BOOT), argument],

@@ -30,8 +30,10 @@ from grader.failure import (
     WrongStructure,
 )
 from grader.outcome import (
+    Absent,
     Died,
     Failed,
+    Forbidden,
     Garbled,
     Line,
     MissingName,
@@ -53,6 +55,12 @@ def message(fact: Fact, asked: Asked | None) -> str:
     """The text for a student, without the hint of the check."""
     lines = _WORDS[type(fact)](fact, asked)
     return "\n".join(lines)
+
+
+def absent_note(absent: Absent) -> str:
+    """What is noted of an import that a submission was graded without."""
+    why = {"not installed": "is not installed here", "not allowed": "is not allowed in this assignment"}
+    return f"{absent.file}, line {absent.line}: {absent.package} {why[absent.reason]}; graded without it"
 
 
 def _headline(asked: Asked | None, what: str) -> list[str]:
@@ -82,6 +90,11 @@ def _no_file(fact: NoFile, asked: Asked | None) -> list[str]:
 
 
 def _broken_neighbour(fact: BrokenNeighbour, asked: Asked | None) -> list[str]:
+    if isinstance(fact.raised, Forbidden):
+        return [
+            f"not run: {fact.file}, which this file imports, makes a forbidden call while it is imported",
+            *_call_and_line(fact.raised),
+        ]
     if fact.is_missing:
         lines = [f"not run: {fact.file}, which this file imports, is not in the submission"]
     elif fact.raised.is_unfilled:
@@ -98,6 +111,8 @@ def _no_answer(fact: NoAnswer, asked: Asked | None) -> list[str]:
     failed = fact.failed
     if isinstance(failed, Raised):
         return _raised(failed, asked)
+    if isinstance(failed, Forbidden):
+        return _forbidden(failed, asked)
     if isinstance(failed, MissingName):
         return _missing_name(failed, asked)
     if isinstance(failed, WrongParameters):
@@ -152,6 +167,18 @@ def _where(frames: tuple[Line, ...]) -> list[str]:
             f"{line.file}, line {line.line}{inside}" + (f":  {line.text.strip()}" if line.text.strip() else ""),
         )
     ]
+
+
+def _forbidden(failed: Forbidden, asked: Asked | None) -> list[str]:
+    when = f" ({_STAGES[failed.stage]})" if failed.stage in _STAGES else ""
+    return [*_headline(asked, f"made a forbidden call{when}"), *_call_and_line(failed)]
+
+
+def _call_and_line(failed: Forbidden) -> list[str]:
+    place = f"{failed.line.file}, line {failed.line.line}" if failed.line else "the code"
+    found = _row("found", f"{place} calls {failed.name}; this assignment asks you to write that yourself")
+    text = failed.line.text.strip() if failed.line else ""
+    return [found, _row("line", text)] if text else [found]
 
 
 def _missing_name(failed: MissingName, asked: Asked | None) -> list[str]:

@@ -86,6 +86,20 @@ class Raised(_Record):
         return self.type == "NotImplementedError" and (not self.frames or self.type in self.frames[-1].text)
 
 
+class Forbidden(_Record):
+    """What was asked for made a call that the assignment forbids."""
+
+    status: Literal["forbidden"]
+    stage: Literal["import", "build", "forward", "result", "backward"]
+    #: Dotted name of what was called.
+    name: _Name
+    #: The student's own line that led to it, where one did.
+    line: Line | None
+    #: Modules of the submission whose import failed, the cause first.
+    failed: Annotated[tuple[_Name, ...], Field(max_length=200)] = ()
+    dropped: _Size = 0
+
+
 class MissingName(_Record):
     status: Literal["missing_name"]
     names: Annotated[tuple[_Name, ...], Field(max_length=200)]
@@ -110,6 +124,33 @@ class Gradients(_Record):
 class Loaded(_Record):
     status: Literal["loaded"]
     names: Annotated[tuple[_Name, ...], Field(max_length=200)]
+    dropped: _Size = 0
+
+
+class Sign(_Record):
+    """Something in the text of a submission that a person should look at."""
+
+    kind: _Name
+    file: _Name
+    line: Annotated[int, Field(ge=1)]
+    detail: _Name
+
+
+class Absent(_Record):
+    """An import that a submission was graded without."""
+
+    file: _Name
+    line: Annotated[int, Field(ge=1)]
+    package: _Name
+    reason: Literal["not installed", "not allowed"]
+
+
+class Scanned(_Record):
+    """What the text of a submission says, read before any of its code has run."""
+
+    status: Literal["scanned"] = "scanned"
+    findings: Annotated[tuple[Sign, ...], Field(max_length=100)] = ()
+    absent: Annotated[tuple[Absent, ...], Field(max_length=100)] = ()
     dropped: _Size = 0
 
 
@@ -145,7 +186,7 @@ class NotAsked:
     reason: str
 
 
-Failed = Raised | MissingName | WrongParameters | TimedOut | Died | Garbled | NotAsked
+Failed = Raised | Forbidden | MissingName | WrongParameters | TimedOut | Died | Garbled | NotAsked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,12 +204,11 @@ class Outcome:
     is_printed_cut: bool = False
 
 
-_REPLIES: TypeAdapter[Returned | Raised | MissingName | WrongParameters | Gradients | Loaded] = TypeAdapter(
-    Annotated[Returned | Raised | MissingName | WrongParameters | Gradients | Loaded, Field(discriminator="status")]
-)
+Reply = Returned | Raised | Forbidden | MissingName | WrongParameters | Gradients | Loaded | Scanned
+_REPLIES: TypeAdapter[Reply] = TypeAdapter(Annotated[Reply, Field(discriminator="status")])
 
 
-def read_reply(frame: Frame) -> Returned | Raised | MissingName | WrongParameters | Gradients | Loaded:
+def read_reply(frame: Frame) -> Reply:
     """The reply in a frame.
 
     Raises:

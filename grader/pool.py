@@ -66,7 +66,7 @@ def grade_all(grading: Grading, found: Sequence[Found], zygote: Zygote | None) -
 
 def _one_by_one(grading: Grading, found: Sequence[Found]) -> Iterator[Submission]:
     """Where a warm torch cannot be forked: in this process, each submission in interpreters of its own."""
-    launcher = SpawnLauncher()
+    launcher = SpawnLauncher(grading.assignment.rules)
     for one in found:
         try:
             yield grading.submission(one, launcher)
@@ -178,7 +178,7 @@ class _Pool:
             self._end(examiner)
         self._examiners = []
         self._zygote.close()
-        self._zygote = Zygote(len(self._zygote.controls))
+        self._zygote = Zygote(len(self._zygote.controls), self._grading.assignment.rules)
         self._zygote.wait()
         self._examiners = [self._fork(slot) for slot in range(len(self._zygote.controls))]
         if alone >= 0 and failed.busy_with == alone:

@@ -100,7 +100,8 @@ def _run(options: Options, screen: Screen) -> int:
     if options.is_resumed:
         screen.say(f"{len(kept)} are kept from the earlier run")
     if todo:
-        with Zygote(min(options.jobs, len(todo))) if can_fork() else nullcontext() as zygote:
+        jobs = min(options.jobs, len(todo))
+        with Zygote(jobs, assignment.rules) if can_fork() else nullcontext() as zygote:
             header = _grade(options, _Work(course, assignment, header, earlier, kept, todo), zygote, store, screen)
     else:
         store.begin(header, kept)

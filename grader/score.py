@@ -1,19 +1,30 @@
 """Adding up points: results of checks become the parts and the score of a submission. Decides no verdict."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from grader.assignment import Assignment
 from grader.examine import Examined
+from grader.messages import absent_note
+from grader.outcome import Scanned
 from grader.plugin import CheckResult
-from grader.report import Check, Part, Status, Submission
+from grader.report import Check, Flag, Part, Status, Submission
 from grader.spec import CheckSpec
 from grader.stage import Staged
 from grader.verdict import Verdict
 
 
-def score_submission(assignment: Assignment, staged: Staged, examined: Examined) -> Submission:
-    """The report entry of a submission that was examined. A fault of the grader leaves it without a score."""
+def score_submission(
+    assignment: Assignment, staged: Staged, examined: Examined, scanned: Scanned | None = None
+) -> Submission:
+    """The report entry of a submission that was examined. A fault of the grader leaves it without a score.
+
+    What the scan of its text found becomes flags and notes, and decides no point.
+    """
+    scanned = scanned or Scanned()
+    flags = tuple(Flag(**sign.model_dump()) for sign in scanned.findings)
+    staged = replace(staged, notes=(*staged.notes, *map(absent_note, scanned.absent)))
     order = [part.name for part in assignment.parts]
     results = zip(examined.specs, examined.results, examined.durations_s, strict=True)
     checks = tuple(sorted((_check(*result) for result in results), key=lambda check: order.index(check.part)))
@@ -23,7 +34,7 @@ def score_submission(assignment: Assignment, staged: Staged, examined: Examined)
             f"the grader failed in {len(faults)} of {len(checks)} checks, first in {faults[0].id}: "
             f"{faults[0].message}; this is not the student's fault, and no score is given"
         )
-        return unscored(assignment, staged.id, Status.GRADER_ERROR, reason, staged=staged, checks=checks)
+        return unscored(assignment, staged.id, Status.GRADER_ERROR, reason, staged=staged, checks=checks, flags=flags)
     parts = tuple(_part(assignment, part.name, checks) for part in assignment.parts)
     return Submission(
         id=staged.id,
@@ -34,6 +45,7 @@ def score_submission(assignment: Assignment, staged: Staged, examined: Examined)
         files=staged.files,
         parts=parts,
         checks=checks,
+        flags=flags,
     )
 
 
@@ -60,6 +72,7 @@ def unscored(
     *,
     staged: Staged | None = None,
     checks: tuple[Check, ...] = (),
+    flags: tuple[Flag, ...] = (),
 ) -> Submission:
     """An entry without points: 0 when it is the submission's doing, null when it is the grader's."""
     score = Decimal(0) if status is Status.UNGRADABLE else None
@@ -82,6 +95,7 @@ def unscored(
         reason=reason,
         parts=parts,
         checks=checks,
+        flags=flags,
         notes=staged.notes if staged else (),
         files=staged.files if staged else (),
     )

@@ -42,9 +42,9 @@ def _examination(folder: Path, found: Found, seed: int | None) -> tuple[Examinat
     oracle = Oracle(find_course(folder).reference, assignment, inputs)
     staged = stage(found, assignment)
     stack = ExitStack()
-    launcher: ForkLauncher | SpawnLauncher = SpawnLauncher()
+    launcher: ForkLauncher | SpawnLauncher = SpawnLauncher(assignment.rules)
     if can_fork():
-        zygote = stack.enter_context(Zygote(1))
+        zygote = stack.enter_context(Zygote(1, assignment.rules))
         zygote.wait()
         launcher = ForkLauncher(zygote.controls[0])
     limits = TimeLimits.of(assignment.limits)

@@ -10,6 +10,7 @@ from grader.messages import message
 from grader.outcome import (
     Died,
     Failed,
+    Forbidden,
     Garbled,
     Gradients,
     MissingName,
@@ -69,6 +70,7 @@ def _verdict_of(failed: Failed) -> Verdict:
     if isinstance(failed, Raised):
         return _verdict_of_raised(failed)
     kinds: dict[type, Verdict] = {
+        Forbidden: Verdict.FORBIDDEN,
         MissingName: Verdict.MISSING_NAME,
         WrongParameters: Verdict.WRONG_PARAMETERS,
         TimedOut: Verdict.TIMEOUT,
@@ -91,9 +93,13 @@ def _verdict_of_raised(raised: Raised) -> Verdict:
 
 def _broken_neighbour(examination: Examination, call: Call, failed: Failed) -> BrokenNeighbour | None:
     """The other file of the submission that is to blame, if one is."""
+    own = examination.assignment.part(call.part).file
+    if isinstance(failed, Forbidden):
+        cause = f"{failed.failed[0]}.py" if failed.failed else own
+        is_neighbour = failed.stage == "import" and cause != own and cause in examination.sources.texts
+        return BrokenNeighbour(file=cause, is_missing=False, raised=failed) if is_neighbour else None
     if not isinstance(failed, Raised):
         return None
-    own = examination.assignment.part(call.part).file
     others = [file for file in examination.assignment.files if file != own]
     if failed.stage == "import":
         return _broken_import(failed, own, others, examination.sources.texts)

@@ -18,7 +18,7 @@ from grader.course import Course
 from grader.examination import Examination, Respondent
 from grader.given import Inputs
 from grader.oracle import Oracle
-from grader.outcome import Outcome, Raised, Returned, read_reply
+from grader.outcome import Forbidden, Outcome, Raised, Returned, read_reply
 from grader.sources import Sources
 from grader.worker import wire
 from grader.worker.answer import Answerer
@@ -237,6 +237,17 @@ def raised(**fields: Any) -> Raised:
         "frames": (),
     }
     return Raised(**(values | fields))
+
+
+def forbidden(**fields: Any) -> Forbidden:
+    """A forbidden call in a forward pass; any field can be replaced."""
+    values: dict[str, Any] = {
+        "status": "forbidden",
+        "stage": "forward",
+        "name": "torch.nn.functional.mix",
+        "line": line(text="    return F.mix(query, key)"),
+    }
+    return Forbidden(**(values | fields))
 
 
 def line(file: str = "mix.py", number: int = 3, text: str = "return query @ key", function: str = "mix") -> Any:

@@ -46,6 +46,7 @@ def test_assignment_fields_left_out_have_defaults(folder):
 
     assert (10.0, 2.0, 20.0) == (read.limits.import_s, read.limits.call_s, read.limits.submission_s)
     assert ("hint", None) == (read.feedback.level, read.feedback.full_from)
+    assert ((), ("torch", "numpy")) == (read.rules.forbidden, read.rules.imports)
     assert 0 < read.tolerances.float64 < read.tolerances.float32
 
 
@@ -125,7 +126,7 @@ def test_assignment_that_is_no_utf8_says_so(folder):
         (
             'title = "Tiny"',
             'title = "Tiny"\nfolder = "elsewhere"',
-            ", folder: unknown key; there are: title, published_seed, parts, limits, tolerances, feedback",
+            ", folder: unknown key; there are: title, published_seed, parts, limits, tolerances, feedback, rules",
         ),
         ("points = 6", "points = -1", ", parts.0.points: Input should be greater than 0; got -1"),
         (
@@ -158,6 +159,25 @@ def test_assignment_that_is_no_utf8_says_so(folder):
             'title = "Tiny"',
             'title = "Tiny"\nfeedback = { level = "all" }',
             ", feedback.level: Input should be 'verdict', 'hint' or 'full'; got 'all'",
+        ),
+        (
+            'title = "Tiny"',
+            'title = "Tiny"\nrules = { forbiden = [] }',
+            ", rules.forbiden: unknown key; did you mean 'forbidden'?",
+        ),
+        *(
+            (
+                'title = "Tiny"',
+                f'title = "Tiny"\nrules = {{ forbidden = ["torch.nn.Linear", "{name}"] }}',
+                ", rules.forbidden.1: wanted a dotted name with its module, such as torch.nn.Linear or "
+                f"torch.nn.Transformer* (* and ? may stand in the last part only); got '{name}'",
+            )
+            for name in ("Linear", "torch.*.Linear", "torch..nn", "torch.nn.", "torch nn", "torch.nn.[A]")
+        ),
+        (
+            'title = "Tiny"',
+            'title = "Tiny"\nrules = { imports = ["torch.nn"] }',
+            ", rules.imports.0: wanted the name of a package as it is imported, such as numpy; got 'torch.nn'",
         ),
         ('name = "scale"', 'name = "mix"', ", parts: two parts have one name; got ['mix', 'mix']"),
     ],

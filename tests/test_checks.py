@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from sample_course import Pupil, Scripted, examination_of, own_reference, raised, write_course
+from sample_course import Pupil, Scripted, examination_of, forbidden, own_reference, raised, write_course
 from torch import nn
 
 from grader.checks import Checks, Student
@@ -343,6 +343,33 @@ class Broken(Scale):
 def test_checks_right_parameters_pass_whatever_forward_does(student, cls):
     """The names of the layers are a matter of their own."""
     student("scale", "Scale", cls).build(given=GIVEN, size=3).has_its_parameters(QUERY)
+
+
+def test_checks_right_parameters_pass_though_forward_makes_a_forbidden_call(course):
+    """What was called is held against the checks of its values."""
+    respondent = Scripted(Outcome(reply=forbidden()))
+    module = Student(examination_of(course, respondent), "scale", "Scale").build(given=GIVEN, size=3)
+
+    module.has_its_parameters(QUERY)
+
+    assert Verdict.FORBIDDEN is failure(module(QUERY).matches).verdict
+
+
+def test_checks_module_whose_making_is_forbidden_has_no_parameters(course):
+    """There is no module to look at."""
+    respondent = Scripted(Outcome(reply=forbidden(stage="build")))
+    module = Student(examination_of(course, respondent), "scale", "Scale").build(given=GIVEN, size=3)
+
+    assert Verdict.FORBIDDEN is failure(module.has_its_parameters, QUERY).verdict
+
+
+def test_checks_forbidden_call_is_not_asked_again_in_float32(course):
+    """No dtype is in the way."""
+    respondent = Scripted(Outcome(reply=forbidden()))
+    student = Student(examination_of(course, respondent), "mix", "mix")
+
+    assert Verdict.FORBIDDEN is failure(student(QUERY, KEY).matches).verdict
+    assert 1 == len(respondent.asked)
 
 
 @pytest.mark.parametrize(

@@ -210,6 +210,8 @@ def test_conversation_worker_that_will_not_end_is_killed(talk, zygote):
         (f"send({FORGED}, b'\\x80\\x04garbage')", "the tensors cannot be read"),
         ("send({'status': 'gradients', 'missing': []})", "a reply of status gradients"),
         ("send({'status': 'loaded', 'names': []})", "a reply of status loaded"),
+        ("send({'status': 'scanned'})", "a reply of status scanned"),
+        ("send({'status': 'forbidden', 'stage': 'forward', 'name': 5, 'line': None})", "reply, forbidden.name"),
         (
             "send({'status': 'returned', 'changed': [],"
             " 'tree': {'kind': 'tensor', 'dtype': 'float64', 'shape': [2, 3], 'data': '0'}})",

@@ -35,7 +35,7 @@ def _verdicts(submission):
 
 @pytest.mark.parametrize("name", IDS)
 def test_example_gets_the_outcome_it_states(report, name):
-    """Status, points, notes, and the verdict of every check."""
+    """Status, points, notes, flags, and the verdict of every check."""
     expected = tomllib.loads((EXAMPLES / name / "expected.toml").read_text(encoding="utf-8"))
     submission = next(one for one in report["submissions"] if one["id"] == name)
 
@@ -47,6 +47,8 @@ def test_example_gets_the_outcome_it_states(report, name):
     }
     if submission["notes"]:
         observed["notes"] = submission["notes"]
+    if submission["flags"]:
+        observed["flags"] = ["{kind}, {file}:{line}: {detail}".format(**flag) for flag in submission["flags"]]
 
     assert expected == observed
 

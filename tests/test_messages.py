@@ -3,7 +3,7 @@
 from typing import get_args
 
 import pytest
-from sample_course import line, raised
+from sample_course import forbidden, line, raised
 
 from grader import messages
 from grader.compare import Mismatch
@@ -136,6 +136,17 @@ def test_messages_broken_neighbour_shows_its_error():
     ) == message(fact, ASKED)
 
 
+def test_messages_forbidden_neighbour_shows_its_call():
+    """A neighbour that makes a forbidden call while it is imported is named, and so is the call."""
+    fact = BrokenNeighbour(file="mix.py", is_missing=False, raised=forbidden(stage="import"))
+
+    assert (
+        "not run: mix.py, which this file imports, makes a forbidden call while it is imported\n"
+        "  found     mix.py, line 3 calls torch.nn.functional.mix; this assignment asks you to write that yourself\n"
+        "  line      return F.mix(query, key)"
+    ) == message(fact, ASKED)
+
+
 def test_messages_prerequisite_names_the_check_to_mend_first():
     """A blocked check says which row to look at."""
     fact = PrerequisiteFailed(title="Output has the right form")
@@ -144,6 +155,32 @@ def test_messages_prerequisite_names_the_check_to_mend_first():
 
 
 # --- no answer --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stage", "when"),
+    [
+        ("import", " (importing the file)"),
+        ("build", " (making the module)"),
+        ("forward", ""),
+        ("backward", " (the backward pass)"),
+    ],
+)
+def test_messages_forbidden_call_names_what_and_where(stage, when):
+    """The call, its line, and why it earns nothing."""
+    assert (
+        f"mix(query, key) made a forbidden call{when}\n" + HEAD + "  found     mix.py, line 3 calls "
+        "torch.nn.functional.mix; this assignment asks you to write that yourself\n"
+        "  line      return F.mix(query, key)"
+    ) == no_answer(forbidden(stage=stage))
+
+
+def test_messages_forbidden_call_without_a_line_names_what():
+    """A thread may have run nothing of the student's own."""
+    assert (
+        "mix(query, key) made a forbidden call\n" + HEAD + "  found     the code calls torch.nn.functional.mix; "
+        "this assignment asks you to write that yourself"
+    ) == no_answer(forbidden(line=None))
 
 
 def test_messages_exception_shows_call_inputs_error_and_line():

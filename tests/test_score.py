@@ -6,8 +6,9 @@ import pytest
 from sample_course import write_course
 
 from grader.examine import Examined
+from grader.outcome import Scanned
 from grader.plugin import CheckResult
-from grader.report import SourceFile, Status
+from grader.report import Flag, SourceFile, Status
 from grader.score import score_submission, ungradable, unscored
 from grader.sources import Sources
 from grader.spec import CheckSpec
@@ -126,6 +127,29 @@ def test_score_entry_carries_files_and_notes(assignment):
     entry = score_submission(assignment, staged(), examined(check("form", "6")))
 
     assert (staged().files, staged().notes) == (entry.files, entry.notes)
+
+
+SCANNED = Scanned(
+    findings=({"kind": "dynamic_code", "file": "mix.py", "line": 3, "detail": "eval()"},),
+    absent=(
+        {"file": "mix.py", "line": 1, "package": "seaborn", "reason": "not installed"},
+        {"file": "mix.py", "line": 2, "package": "scipy", "reason": "not allowed"},
+    ),
+)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.PASSED, Verdict.GRADER_ERROR])
+def test_score_entry_carries_what_the_scan_found(assignment, verdict):
+    """Signs become flags, imports that were done without become notes; none costs a point."""
+    entry = score_submission(assignment, staged(), examined(check("form", "6", verdict)), SCANNED)
+
+    assert (Flag(kind="dynamic_code", file="mix.py", line=3, detail="eval()"),) == entry.flags
+    assert (
+        "Mix.py was read as mix.py",
+        "mix.py, line 1: seaborn is not installed here; graded without it",
+        "mix.py, line 2: scipy is not allowed in this assignment; graded without it",
+    ) == entry.notes
+    assert entry.score == (6 if verdict is Verdict.PASSED else None)
 
 
 def test_score_fault_of_the_grader_is_no_zero(assignment):

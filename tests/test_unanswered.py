@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 import pytest
 import torch
-from sample_course import examination_of, line, own_reference, raised, write_course
+from sample_course import examination_of, forbidden, line, own_reference, raised, write_course
 
 from grader.call import Build, Call, Payload
 from grader.failure import BrokenNeighbour, CheckFailed, NoAnswer
@@ -54,6 +54,10 @@ def failure(course, failed, *, there=("mix.py", "scale.py"), call=CALL, **option
         (raised(type="MemoryError", bases=("MemoryError",)), Verdict.OUT_OF_MEMORY),
         (raised(stage="import", message="DefaultCPUAllocator: no"), Verdict.OUT_OF_MEMORY),
         (raised(stage="backward", message="DefaultCPUAllocator: no"), Verdict.OUT_OF_MEMORY),
+        (forbidden(), Verdict.FORBIDDEN),
+        (forbidden(stage="import", failed=("scale",)), Verdict.FORBIDDEN),
+        (forbidden(stage="import"), Verdict.FORBIDDEN),
+        (forbidden(stage="backward"), Verdict.FORBIDDEN),
         (MissingName(status="missing_name", names=()), Verdict.MISSING_NAME),
         (WrongParameters(status="wrong_parameters", type="S", observed={}), Verdict.WRONG_PARAMETERS),
         (TimedOut(stage="call", limit_s=2.0), Verdict.TIMEOUT),
@@ -112,6 +116,13 @@ def test_unanswered_broken_file_of_the_students_own_blocks_too(course):
     ended = failure(course, raised(stage="import", failed=("extra", "scale")), there=("scale.py", "extra.py"))
 
     assert "extra.py" == ended.fact.file
+
+
+def test_unanswered_neighbour_that_makes_a_forbidden_call_when_imported_blocks_and_is_named(course):
+    """The file that imports it made none."""
+    ended = failure(course, forbidden(stage="import", failed=("mix", "scale")))
+
+    assert (Verdict.BLOCKED, "mix.py", False) == (ended.verdict, ended.fact.file, ended.fact.is_missing)
 
 
 @pytest.mark.parametrize(

@@ -85,12 +85,12 @@ def test_load_student_file_named_like_an_installed_module_shadows_nothing(talk, 
 
 def test_load_reference_cannot_be_imported(talk):
     """The answers are on no path of the worker."""
-    assert "No module named 'reference'" == raised(talk("import reference")).message
+    assert "No module named 'reference'" == raised(talk(function("import reference"))).message
 
 
 def test_load_course_cannot_be_imported(talk):
     """Neither are the checks."""
-    assert "No module named 'assignments'" == raised(talk("import assignments.attention.checks")).message
+    assert "No module named 'assignments'" == raised(talk(function("import assignments.attention.checks"))).message
 
 
 def test_load_grader_cannot_be_imported(talk):
@@ -229,3 +229,178 @@ def test_load_default_dtype_set_by_a_file_does_not_last(talk):
 
     assert ("float32", "float64") == (first.reply.tree.dtype, second.reply.tree.dtype)
     assert "torch.float32\n" == second.printed
+
+
+# --- imports that are not there, or not allowed -----------------------------------------------------------------
+
+#: Imports of what is not installed, or, as `jinja2` is for torch, not allowed.
+MISSING = [
+    "from tkinter import Y",
+    "from tkinter_of_nowhere import Y",
+    "from nowhere.deep import *",
+    "import nowhere",
+    "import nowhere.deep",
+    "import nowhere.deep as n",
+    "import os, nowhere, math as m",
+    "from nowhere import (a as b,\n    c)",
+    "import jinja2",
+    "from jinja2 import Template, Environment",
+    "import safetensors",
+    "import torch.of.nowhere",
+    "if True:\n    import nowhere",
+    "class Plot:\n    import nowhere",
+    "try:\n    1 / 0\nexcept ZeroDivisionError:\n    import nowhere",
+]
+
+
+@pytest.mark.parametrize("statement", MISSING)
+def test_load_missing_import_that_is_not_used_costs_nothing(talk, statement):
+    """An editor's line does not sink the file, and those around it stay what they were."""
+    source = f"'''A file.'''\nfrom __future__ import annotations\n{statement}\n" + function("return x * 2")
+
+    outcome = talk(source).ask(make_call(), None)
+
+    assert isinstance(outcome.reply, Returned), outcome.reply
+    assert torch.equal(INPUT * 2, outcome.tensors["0"])
+
+
+USES = [
+    ("import nowhere", "nowhere.Y"),
+    ("import nowhere.deep", "nowhere.deep.Y()"),
+    ("import nowhere.deep as n", "n.Y"),
+    ("from nowhere import Y", "Y()"),
+    ("from nowhere import Y as z", "z + 1"),
+    ("from nowhere import Y", "1 - Y"),
+    ("from nowhere import Y", "x @ Y"),
+    ("from nowhere import Y", "list(Y)"),
+    ("from nowhere import Y", "Y[0]"),
+    ("from nowhere import Y", "bool(Y)"),
+    ("from nowhere import Y", "isinstance(x, Y)"),
+    ("from nowhere import Y", "Y.z = 1"),
+    ("from nowhere import Y", "len(Y)"),
+    ("from nowhere import Y", "[*Y]"),
+    ("from nowhere import Y", "x in Y"),
+    ("from nowhere import Y", "-Y"),
+    ("from nowhere import Y", "x < Y"),
+    ("from nowhere import Y", "with Y:\n    pass"),
+    ("from nowhere import Y", "class Z(Y):\n    pass"),
+    ("import nowhere", "class Z(nowhere.Y):\n    pass"),
+    ("from nowhere import Y", "@Y\ndef f():\n    pass"),
+    ("import os, nowhere", "os.getpid()\nnowhere.Y"),
+]
+
+
+@pytest.mark.parametrize(("statement", "use"), USES)
+def test_load_missing_import_that_is_used_raises_at_the_line_that_uses_it(talk, statement, use):
+    """Whatever is done with the name, the student reads which package it wanted, and where."""
+    reply = raised(talk(f"{statement}\n" + function(f"{use}\nreturn x")))
+
+    assert ("forward", "ModuleNotFoundError", "nowhere is not installed here") == (
+        reply.stage,
+        reply.type,
+        reply.message,
+    )
+    line = reply.frames[-1]
+    assert ("work.py", "answer") == (line.file, line.function)
+    assert line.text.strip() in use
+
+
+def test_load_missing_import_that_is_used_while_importing_fails_the_file(talk):
+    """At the line of the use."""
+    reply = raised(talk("import nowhere\nimport jinja2\n\nclass Mine(jinja2.Template):\n    pass\n"))
+
+    assert ("import", "jinja2 is not allowed in this assignment") == (reply.stage, reply.message)
+    assert ("work.py", 4, "class Mine(jinja2.Template):") == (
+        reply.frames[-1].file,
+        reply.frames[-1].line,
+        reply.frames[-1].text,
+    )
+
+
+@pytest.mark.parametrize("package", ["nowhere", "jinja2", "nowhere.deep"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "try:\n    import {0} as a\nexcept ImportError:\n    a = None",
+        "try:\n    from {0} import y as a\nexcept ModuleNotFoundError:\n    a = None",
+        "import contextlib\na = None\nwith contextlib.suppress(ImportError):\n    import {0} as a",
+    ],
+)
+@pytest.mark.parametrize("where", ["file", "function"])
+def test_load_missing_import_that_is_tried_raises_as_in_python(talk, body, package, where):
+    """A fallback that a student wrote is the one that runs."""
+    text = body.format(package)
+    source = (
+        function(f"{text}\nprint(a)\nreturn x") if where == "function" else text + "\n" + function("print(a)\nreturn x")
+    )
+
+    assert "None\n" == talk(source).ask(make_call(), None).printed
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("import nowhere.deep", "No module named 'nowhere'"),
+        ("from jinja2 import Template", "jinja2 is not allowed in this assignment"),
+    ],
+)
+def test_load_missing_import_within_a_function_raises_where_it_stands(talk, statement, message):
+    """Only a call that needs it fails."""
+    conversation = talk(function(f"if x.shape[0] == 2:\n    {statement}\nreturn x"))
+
+    first = conversation.ask(make_call(), None).reply
+    second = conversation.ask(make_call(INPUT[:1]), None).reply
+
+    assert ("forward", message, statement) == (first.stage, first.message, first.frames[-1].text.strip())
+    assert isinstance(second, Returned)
+
+
+def test_load_lines_of_a_file_with_a_missing_import_stay_what_they_are(talk):
+    """Tracebacks and `inspect` see the student's own text."""
+    source = "from nowhere import (a,\n    b)\nimport inspect\n"
+    source += function("print(inspect.getsource(answer).splitlines()[1].strip())\nraise ValueError('here')")
+
+    outcome = talk(source).ask(make_call(), None)
+
+    assert "print(inspect.getsource(answer).splitlines()[1].strip())\n" == outcome.printed
+    assert (9, "raise ValueError('here')") == (outcome.reply.frames[-1].line, outcome.reply.frames[-1].text)
+
+
+def test_load_syntax_error_below_a_missing_import_is_told_as_ever(talk):
+    """Python's compiler has the first word."""
+    reply = raised(talk("import nowhere\ndef answer(x):\n    return x +\n"))
+
+    assert ("SyntaxError", 3, "    return x +") == (reply.type, reply.frames[0].line, reply.frames[0].text)
+
+
+@pytest.mark.parametrize(
+    "statement", ["import numpy.linalg", "from torch import nn", "import dataclasses, wave", "import my"]
+)
+def test_load_import_that_is_allowed_is_the_real_one(talk, statement):
+    """The standard library, torch, numpy, and the submission's own files."""
+    name = statement.split()[-1].partition(".")[0]
+    files = {"work.py": f"{statement}\n" + function(f"print({name}.__name__)\nreturn x"), "my.py": ""}
+
+    outcome = talk(files).ask(make_call(), None)
+
+    assert outcome.printed.startswith(("numpy", "torch.nn", "wave", "my")), outcome.reply
+
+
+def test_load_name_that_a_module_lacks_is_an_import_error(talk):
+    """A misspelt name of torch is no missing package."""
+    reply = raised(talk("from torch.nn import Liner"))
+
+    assert ("import", "ImportError") == (reply.stage, reply.type)
+
+
+def test_load_relative_import_fails_as_in_python(talk):
+    """The files of a submission are no package."""
+    assert "attempted relative import with no known parent package" == raised(talk("from . import other")).message
+
+
+def test_load_modules_that_torch_imports_for_itself_are_none_of_the_students(talk):
+    """An optimizer imports sympy and more, which no assignment need allow."""
+    body = "layer = torch.nn.Linear(3, 3).double()\nlayer(x).sum().backward()\n"
+    body += "torch.optim.SGD(layer.parameters(), 0.1).step()\nreturn x"
+
+    assert isinstance(talk(function(body), call_s=20).ask(make_call(), None).reply, Returned)

@@ -96,6 +96,10 @@ class Answerer:
             self.pending = _NOTHING
         return Frame({"status": "gradients", "missing": missing}, plain)
 
+    def forget(self) -> None:
+        """The last forward pass has no gradients."""
+        self.pending = _NOTHING
+
     def _forward(self, header: dict[str, Any], tensors: dict[str, torch.Tensor], stage: _Stage) -> Frame:
         module = self._find(header["part"])
         stage.name = "build" if header["build"] else "forward"

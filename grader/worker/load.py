@@ -12,14 +12,28 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
+from .imports import HELPER, Helper, Imports
+
 
 class Submission(MetaPathFinder, Loader):
     """Finds and loads the modules of one submission."""
 
-    def __init__(self, sources: Mapping[str, str], stubs: Collection[str]) -> None:
-        """`sources`: file name, such as `masked.py`, to its text; `stubs`: modules the assignment asks for."""
+    def __init__(
+        self,
+        sources: Mapping[str, str],
+        stubs: Collection[str],
+        allowed: Collection[str],
+        refused: Mapping[str, str],
+    ) -> None:
+        """`sources`: file name, such as `masked.py`, to its text; `stubs`: modules the assignment asks for.
+
+        `allowed`: packages that may be imported. `refused`: files that are not even compiled, and why.
+        """
         self._sources = {name.removesuffix(".py"): text for name, text in sources.items()}
         self._stubs = frozenset(stubs)
+        self._refused = {name.removesuffix(".py"): reason for name, reason in refused.items()}
+        own = [name for name in self._sources if not self._is_taken(name)]
+        self.imports = Imports(allowed, {*own, *stubs})
         #: Modules whose import failed since a module was last asked for; the first is the cause.
         self.failed: list[str] = []
 
@@ -57,7 +71,11 @@ class Submission(MetaPathFinder, Loader):
         name = module.__name__
         module.__file__ = file_of(name)
         try:
-            exec(compile(self._sources[name], file_of(name), "exec", dont_inherit=True), module.__dict__)
+            if name in self._refused:
+                raise SyntaxError(self._refused[name])
+            code = self.imports.compile(self._sources[name], file_of(name))
+            module.__dict__[HELPER] = Helper()
+            exec(code, module.__dict__)
         except BaseException:
             self.failed.append(name)
             raise

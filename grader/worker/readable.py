@@ -26,7 +26,7 @@ def readable(path: Iterable[str], packages: Collection[str]) -> list[str]:
 
     Args:
         path: folders in which packages are installed.
-        packages: the packages that are needed; those they require are found.
+        packages: names by which what is needed is imported; what their distributions require is found.
     """
     folders = list(path)
     standard = [folder for folder in sys.path if os.path.isdir(folder) and folder not in folders]
@@ -56,6 +56,7 @@ def _installed(folders: list[str], packages: Iterable[str]) -> Iterator[str]:
         if name in seen:
             continue
         seen.add(name)
+        yield from (os.path.join(folder, found) for folder in folders for found in (name, f"{name}.py"))
         for distribution in distributions(name=name, path=folders):
             waiting += (_required(one) for one in distribution.requires or () if "extra ==" not in one)
             for top in _top_names(distribution):

@@ -15,8 +15,10 @@ from typing import Any
 from . import limits, probe, wire
 from .answer import Answerer
 from .batch import Batches
+from .guards import GuardedAnswerer, Guards
 from .load import Submission
 from .sandbox import Sandbox
+from .scan import scan
 from .warm import warm
 
 #: Exit code of a worker that failed outside a call (EX_SOFTWARE of sysexits.h).
@@ -59,13 +61,13 @@ class _Printed(io.TextIOBase):
             return 0
 
 
-def run(connection: socket.socket, printed: int, sandbox: Sandbox) -> None:
-    """Put the sandbox on and answer requests until the connection ends. Never returns."""
+def run(connection: socket.socket, printed: int, sandbox: Sandbox, guards: Guards) -> None:
+    """Put the sandbox on and answer requests until the connection ends. `guards` are in place. Never returns."""
     out = _Printed(printed)
     os.set_blocking(printed, False)
     _replace_streams(printed, out)
     try:
-        _serve(connection, out, sandbox)
+        _serve(connection, out, sandbox, guards)
     except BaseException:  # student code is answered for in `answer`; what arrives here broke the worker itself
         traceback.print_exc()
     finally:
@@ -83,21 +85,25 @@ def _replace_streams(printed: int, out: _Printed) -> None:
     sys.stdout = sys.stderr = out
 
 
-def _serve(connection: socket.socket, out: _Printed, sandbox: Sandbox) -> None:
+def _serve(connection: socket.socket, out: _Printed, sandbox: Sandbox, guards: Guards) -> None:
     start = _receive(connection).header
     limits.apply(limits.Limits(**start["limits"]))
     sandbox.enter(start["layers"])
     if "probe" in start:
         connection.sendall(wire.encode(probe.run(probe.Targets(**start["probe"])), {}))
         return
-    submission = Submission(start["sources"], start["stubs"])
+    submission = Submission(start["sources"], start["stubs"], start["imports"], start["refused"])
     submission.install()
-    answerer = Answerer(submission.module, submission.is_own)
+    answerer = GuardedAnswerer(submission.module, submission.is_own, guards)
     batches = Batches(answerer)
     while True:
         request = _receive(connection)
         out.start_call()
-        reply = _answer(answerer, batches, request)
+        if request.header["op"] == "scan":
+            texts = {file: start["sources"][file] for file in request.header["files"]}
+            reply = wire.Frame(scan(texts, submission.imports, start["forbidden"], start["asked"]), {})
+        else:
+            reply = _answer(answerer, batches, request)
         reply.header["dropped"] = out.dropped
         if reply.header.get("stage") == "import" and submission.failed:
             reply.header["failed"] = submission.failed
@@ -139,6 +145,8 @@ def main(arguments: dict[str, Any]) -> None:
     """One worker in a process of its own, where forking a warm one is not safe. Says when it is warm."""
     connection = socket.socket(fileno=arguments["connection"])
     sandbox = Sandbox(arguments["readable"], parent=arguments["parent"])
+    guards = Guards(arguments["forbidden"])
+    guards.install()
     warm()
     connection.sendall(READY)
-    run(connection, arguments["printed"], sandbox)
+    run(connection, arguments["printed"], sandbox, guards)

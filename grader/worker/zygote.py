@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from . import limits, serve
+from .guards import Guards
 from .pages import use_large_pages
 from .sandbox import Sandbox
 from .warm import warm
@@ -25,9 +26,10 @@ from .warm import warm
 class Zygote:
     """Forks workers and reports their ends."""
 
-    def __init__(self, controls: list[socket.socket], sandbox: Sandbox) -> None:
+    def __init__(self, controls: list[socket.socket], sandbox: Sandbox, guards: Guards) -> None:
         self._controls = controls
         self._sandbox = sandbox
+        self._guards = guards
         self._owners: dict[int, socket.socket] = {}
         self._selector = selectors.DefaultSelector()
 
@@ -73,7 +75,7 @@ class Zygote:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         limits.close_all_but(connection, printed, *self._sandbox.descriptors)
-        serve.run(socket.socket(fileno=connection), printed, self._sandbox)
+        serve.run(socket.socket(fileno=connection), printed, self._sandbox, self._guards)
         os._exit(0)
 
     def _reap(self) -> None:
@@ -131,9 +133,11 @@ def main(arguments: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     controls = [socket.socket(fileno=descriptor) for descriptor in arguments["controls"]]
     sandbox = Sandbox(arguments["readable"])
+    guards = Guards(arguments["forbidden"])
+    guards.install()
     warm()
     use_large_pages()
     layers = sandbox.described | {"namespaces": " ".join(arguments.get("namespaces", []))}
     for control in controls:
         control.sendall(json.dumps({"ready": torch.__version__, "layers": layers}).encode())
-    Zygote(controls, sandbox).run()
+    Zygote(controls, sandbox, guards).run()

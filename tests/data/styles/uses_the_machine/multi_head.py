@@ -1,4 +1,4 @@
-"""One thread a head, a scripted helper, a vectorised one."""
+"""One thread a head, and a function that is vectorised in it."""
 
 import math
 import threading
@@ -7,7 +7,6 @@ import torch
 from torch import nn
 
 
-@torch.jit.script
 def logits_of(query, key):
     return query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
 
