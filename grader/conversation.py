@@ -1,31 +1,25 @@
-"""Asking one submission's code: requests to its worker, answers within their deadlines, a new worker when one is lost.
+"""Asking one submission's code: what is asked of its worker, in which order, and what an answer that is lost means.
 
-The worker is untrusted. Every wait has a deadline kept on this side, with SIGKILL at its end; every byte is capped
-and validated; no answer, or an odd one, is an outcome that says so.
+Keeps the limits of a submission: how long an import and a call may take, and all together; how often a callable may run
+out of time. The worker itself, and its deadlines, are the business of `line`.
 """
 
-import contextlib
-import os
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import torch
 
 from grader.assignment import Assignment, Limits
 from grader.batch import Batch
 from grader.call import Call
-from grader.exchange import exchange
-from grader.launch import Launcher, LaunchError, Worker
+from grader.launch import Launcher, LaunchError
+from grader.line import Line, Lost
 from grader.outcome import (
-    Died,
     Failed,
-    Forbidden,
-    Garbled,
-    Gradients,
     Loaded,
     NotAsked,
     Outcome,
@@ -33,15 +27,13 @@ from grader.outcome import (
     Returned,
     Scanned,
     TimedOut,
-    read_batch,
-    read_reply,
+    read_backward,
+    read_call,
+    read_load,
+    read_scan,
 )
 from grader.worker import wire
 from grader.worker.sandbox import LAYERS
-from grader.worker.serve import MOST_PRINTED
-
-#: Characters kept of what is wrong with a reply: they may quote it.
-_MOST_DETAIL = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,14 +58,6 @@ class TimeLimits:
         )
 
 
-class _Lost(Exception):
-    """The worker did not give an answer; carries what to report instead."""
-
-    def __init__(self, failed: TimedOut | Died | Garbled) -> None:
-        super().__init__(failed)
-        self.failed = failed
-
-
 class Conversation:
     """The trusted end of all talk with one submission. A context manager: the worker ends with the block."""
 
@@ -86,25 +70,20 @@ class Conversation:
         layers: Collection[str] = LAYERS,
     ) -> None:
         """`sources`: file name to text; `layers`: those of the sandbox that its workers put on."""
-        self._launcher = launcher
         self._assignment = assignment
         self._sources = dict(sources)
         self._layers = list(layers)
         #: Files that are not compiled any more, and why.
         self._refused: dict[str, str] = {}
-        self._start = self._start_frame()
+        self._line = Line(launcher, self._start_frame())
         self._limits = limits
-        self._worker: Worker | None = None
-        self._loaded: dict[str, Failed | None] = {}
+        #: By part: the worker it was loaded into, by its generation, and how that failed.
+        self._loaded: dict[str, tuple[int, Failed | None]] = {}
         self._timeouts: Counter[tuple[str, str]] = Counter()
-        self._used_s = 0.0
         #: Whether a batch came to nothing: then no other is tried.
         self._has_failed_together = False
         #: What importing a part printed, until it is told with an outcome.
         self._printed_by_import: dict[str, str] = {}
-        #: What the last worker had printed when it was ended, and how it ended.
-        self._printed_last = ""
-        self._exit_code: int | None = None
         #: Why no worker could be started; nothing is asked any more, and whoever runs the session is to raise it.
         self.fault: LaunchError | None = None
 
@@ -127,8 +106,8 @@ class Conversation:
                 parts.append(found)
                 continue
             self._refused[file] = "Python's own parser did not come to an end with this file"
-            self._start = self._start_frame()
-            self._end_worker()
+            self._line.start = self._start_frame()
+            self._line.end()
         return Scanned(
             findings=tuple(sign for part in parts for sign in part.findings),
             absent=tuple(absent for part in parts for absent in part.absent),
@@ -160,10 +139,10 @@ class Conversation:
             outcome = self._forward(call)
             if upstream is not None and _is_differentiable(outcome, upstream):
                 outcome = self._backward(call, outcome, upstream)
-        except _Lost as lost:
-            outcome = Outcome(reply=self._lose(lost, call), printed=self._printed())
+        except Lost as lost:
+            outcome = Outcome(reply=self._lose(lost, call), printed=self._line.printed())
         if _is_starved(outcome):
-            self._end_worker()
+            self._line.end()
         return replace(outcome, printed=printed + outcome.printed)
 
     def ask_all(self, batch: Batch) -> tuple[Outcome, ...] | None:
@@ -171,7 +150,7 @@ class Conversation:
 
         Nothing remains of such an attempt: its worker is ended, and its time is not the student's.
         """
-        is_over = self._used_s >= self._limits.submission_s or self._has_timed_out(batch.part)
+        is_over = self._line.used_s >= self._limits.submission_s or self._has_timed_out(batch.part)
         if self.fault or is_over or self._has_failed_together:
             return None
         try:
@@ -181,24 +160,22 @@ class Conversation:
             return None
 
     def _try(self, batch: Batch) -> tuple[Outcome, ...] | None:
-        used_s = self._used_s
+        used_s = self._line.used_s
         try:
             first, *others = self._answers(batch)
-            if not self._printed() and not any(map(_must_be_asked_alone, (first, *others))):
+            if not self._line.printed() and not any(map(_must_be_asked_alone, (first, *others))):
                 return replace(first, printed=self._take_printed_by_import(batch.part)), *others
-        except _Lost:
+        except Lost:
             pass
-        self._end_worker()
-        self._printed_last = ""
-        self._used_s = used_s
+        self._line.end()
+        self._line.printed()  # by what has not happened
+        self._line.used_s = used_s
         self._has_failed_together = True
         return None
 
     def close(self) -> None:
         """End the worker."""
-        if self._worker:
-            self._worker.wait()
-            self._worker = None
+        self._line.close()
 
     def __enter__(self) -> Self:
         return self
@@ -206,14 +183,12 @@ class Conversation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error and self._worker:
-            self._worker.kill()
-        self.close()
+        self._line.close(is_killed=error is not None)
 
     def _refusal(self, call: Call) -> str:
         if self._timeouts[call.part, call.name] >= self._limits.timeouts:
             return f"{call.name} ran out of time {self._limits.timeouts} times and was not called again"
-        if self._used_s >= self._limits.submission_s:
+        if self._line.used_s >= self._limits.submission_s:
             return f"the submission has used its {self._limits.submission_s:g} s"
         return ""
 
@@ -222,16 +197,16 @@ class Conversation:
 
     def _scan(self, files: list[str]) -> Scanned | None:
         """The scan of these files; None when the worker was lost over it. Nothing of it is the student's time."""
-        used_s = self._used_s
+        used_s = self._line.used_s
         try:
-            reply, _ = self._exchange(wire.encode({"op": "scan", "files": files}, {}), self._limits.import_s, "import")
-        except _Lost:
-            self._end_worker()
+            frame = wire.encode({"op": "scan", "files": files}, {})
+            return self._line.ask(frame, self._limits.import_s, "import", read_scan)[0]
+        except Lost:
+            self._line.end()
             return None
         finally:
-            self._used_s = used_s
-            self._printed()  # by a module of Python's that was tried out
-        return reply if isinstance(reply, Scanned) else None
+            self._line.used_s = used_s
+            self._line.printed()  # by a module of Python's that was tried out
 
     def _start_frame(self) -> bytes:
         """What a worker is sent first."""
@@ -253,131 +228,61 @@ class Conversation:
 
     def _load(self, part: str) -> Failed | None:
         """Import the part once per worker; a part that failed to import is not tried again."""
-        if self._loaded.get(part):
-            return self._loaded[part]
-        if self._worker and part in self._loaded:
-            return None
-        used_s, is_again = self._used_s, part in self._printed_by_import
+        generation, failed = self._loaded.get(part, (0, None))
+        if failed or (self._line.is_open and generation == self._line.generation):
+            return failed
+        used_s = self._line.used_s
+        frame = wire.encode({"op": "load", "part": part}, {})
         try:
-            frame = wire.encode({"op": "load", "part": part}, {})
-            reply, _ = self._exchange(frame, self._limits.import_s, "import")
-            if not isinstance(reply, (Loaded, Raised, Forbidden)):
-                raise _Lost(Garbled(stage="import", detail=f"a reply of status {reply.status}"))
-            self._loaded[part] = None if isinstance(reply, Loaded) else reply
-        except _Lost as lost:
-            self._end_worker()
-            self._loaded[part] = self._explain(lost.failed)
-        if is_again:  # a new worker imports anew, and that is no time of the student's
-            self._used_s = used_s
-        self._printed_by_import[part] = self._printed()
-        return self._loaded[part]
+            reply, _ = self._line.ask(frame, self._limits.import_s, "import", read_load)
+            failed = None if isinstance(reply, Loaded) else reply
+        except Lost as lost:
+            self._line.end()
+            failed = self._line.explained(lost.failed)
+        if generation:  # a new worker imports anew, and that is no time of the student's
+            self._line.used_s = used_s
+        self._loaded[part] = self._line.generation, failed
+        self._printed_by_import[part] = self._line.printed()
+        return failed
 
     def _forward(self, call: Call) -> Outcome:
-        reply, tensors = self._exchange(call.frame(), self._limits.call_s, "call")
-        if isinstance(reply, (Gradients, Loaded, Scanned)):
-            raise _Lost(Garbled(stage="call", detail=f"a reply of status {reply.status}"))
-        return Outcome(reply=reply, tensors=tensors, printed=self._printed(), is_printed_cut=reply.dropped > 0)
+        reply, tensors = self._line.ask(call.frame(), self._limits.call_s, "call", read_call)
+        return Outcome(reply=reply, tensors=tensors, printed=self._line.printed(), is_printed_cut=reply.dropped > 0)
 
     def _backward(self, call: Call, outcome: Outcome, upstream: torch.Tensor) -> Outcome:
         frame = wire.encode({"op": "gradient"}, {"upstream": upstream})
         try:
-            reply, tensors = self._exchange(frame, self._limits.call_s, "backward")
-            if not isinstance(reply, (Gradients, Raised, Forbidden)):
-                raise _Lost(Garbled(stage="backward", detail=f"a reply of status {reply.status}"))
-        except _Lost as lost:
+            reply, tensors = self._line.ask(frame, self._limits.call_s, "backward", read_backward)
+        except Lost as lost:
             return replace(outcome, backward=self._lose(lost, call))
         return replace(outcome, backward=reply, gradients=tensors)
 
     def _answers(self, batch: Batch) -> list[Outcome]:
         """The outcomes of a batch, when all that went wrong in it is what Python can tell."""
-        outcomes = [
-            Outcome(reply=reply, tensors=tensors)
-            for reply, tensors in self._batch_exchange(batch.frame, len(batch.questions))
+        count, limit_s = len(batch.questions), self._limits.call_s
+        answers = self._line.ask_all(batch.frame, count, limit_s, "call", read_call)
+        outcomes = [Outcome(reply=reply, tensors=tensors) for reply, tensors in answers]
+        if not batch.upstream_frame:
+            return outcomes
+        backward = self._line.ask_all(batch.upstream_frame, count, limit_s, "backward", read_backward)
+        return [
+            replace(outcome, backward=reply, gradients=tensors)
+            if question.upstream is not None and _is_differentiable(outcome, question.upstream)
+            else outcome
+            for question, outcome, (reply, tensors) in zip(batch.questions, outcomes, backward, strict=True)
         ]
-        if batch.upstream_frame:
-            backward = self._batch_exchange(batch.upstream_frame, len(batch.questions))
-            outcomes = [
-                replace(outcome, backward=reply, gradients=tensors)
-                if question.upstream is not None and _is_differentiable(outcome, question.upstream)
-                else outcome
-                for question, outcome, (reply, tensors) in zip(batch.questions, outcomes, backward, strict=True)
-            ]
-        return outcomes
 
-    def _batch_exchange(self, frame: bytes, count: int) -> list[tuple[Any, Mapping[str, torch.Tensor]]]:
-        received = self._exchange_frame(frame, self._limits.call_s, "call")
-        try:
-            return [(read_reply(one), one.tensors) for one in read_batch(received, count)]
-        except wire.ProtocolError as error:
-            raise _Lost(Garbled(stage="call", detail=str(error)[:_MOST_DETAIL])) from None
-
-    def _exchange(self, frame: bytes, limit_s: float, stage: str) -> tuple[Any, Mapping[str, torch.Tensor]]:
-        """Send a request and read its reply."""
-        received = self._exchange_frame(frame, limit_s, stage)
-        try:
-            return read_reply(received), received.tensors
-        except wire.ProtocolError as error:
-            raise _Lost(Garbled(stage=stage, detail=str(error)[:_MOST_DETAIL])) from None
-
-    def _exchange_frame(self, frame: bytes, limit_s: float, stage: str) -> wire.Frame:
-        """Send a request and receive a frame; the time in between is the student's."""
-        worker = self._worker or self._new_worker()
-        begin = time.monotonic()
-        try:
-            return exchange(worker.connection, frame, limit_s)
-        except TimeoutError:
-            raise _Lost(TimedOut(stage=stage, limit_s=limit_s)) from None
-        except OSError:
-            raise _Lost(Died(stage=stage, exit_code=None)) from None
-        except wire.ProtocolError as error:
-            raise _Lost(Garbled(stage=stage, detail=str(error)[:_MOST_DETAIL])) from None
-        finally:
-            self._used_s += time.monotonic() - begin
-
-    def _new_worker(self) -> Worker:
-        self._worker = self._launcher.launch()
-        self._loaded = {part: failed for part, failed in self._loaded.items() if failed}
-        with contextlib.suppress(OSError):  # it ended at once: the next exchange finds out and says so
-            self._worker.connection.sendall(self._start)
-        return self._worker
-
-    def _lose(self, lost: _Lost, call: Call) -> Failed:
+    def _lose(self, lost: Lost, call: Call) -> Failed:
         if isinstance(lost.failed, TimedOut):
             self._timeouts[call.part, call.name] += 1
-        self._end_worker()
-        return self._explain(lost.failed)
-
-    def _explain(self, failed: TimedOut | Died | Garbled) -> Failed:
-        return replace(failed, exit_code=self._exit_code) if isinstance(failed, Died) else failed
-
-    def _end_worker(self) -> None:
-        """Kill what cannot be trusted to answer again, keeping what it printed and how it ended."""
-        if not self._worker:
-            return
-        worker, self._worker = self._worker, None
-        self._printed_last = _read_printed(worker.printed)
-        worker.kill()
-        self._exit_code = worker.wait().exit_code
+        self._line.end()
+        return self._line.explained(lost.failed)
 
     def _take_printed_by_import(self, part: str) -> str:
         printed = self._printed_by_import.get(part, "")
         if printed:
             self._printed_by_import[part] = ""
         return printed
-
-    def _printed(self) -> str:
-        """What was printed since this was last asked, perhaps by a worker that has ended."""
-        if self._worker:
-            return _read_printed(self._worker.printed)
-        printed, self._printed_last = self._printed_last, ""
-        return printed
-
-
-def _read_printed(descriptor: int) -> str:
-    try:
-        return os.read(descriptor, MOST_PRINTED).decode(errors="replace")
-    except BlockingIOError:
-        return ""
 
 
 def _is_starved(outcome: Outcome) -> bool:

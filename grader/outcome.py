@@ -7,7 +7,7 @@ Replies of a worker are untrusted JSON: the models here are strict, bounded and 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -204,7 +204,11 @@ class Outcome:
     is_printed_cut: bool = False
 
 
-Reply = Returned | Raised | Forbidden | MissingName | WrongParameters | Gradients | Loaded | Scanned
+#: What each question can be answered with.
+CallReply = Returned | Raised | Forbidden | MissingName | WrongParameters
+BackwardReply = Gradients | Raised | Forbidden
+LoadReply = Loaded | Raised | Forbidden
+Reply = CallReply | BackwardReply | LoadReply | Scanned
 _REPLIES: TypeAdapter[Reply] = TypeAdapter(Annotated[Reply, Field(discriminator="status")])
 
 
@@ -225,6 +229,34 @@ def read_reply(frame: Frame) -> Reply:
     if isinstance(reply, Returned):
         _match(reply.tree, frame.tensors)
     return reply
+
+
+def read_call(frame: Frame) -> CallReply:
+    """The reply to a call. Raises ProtocolError, as `read_reply` does, and where it answers another question."""
+    reply = read_reply(frame)
+    return reply if isinstance(reply, CallReply) else _answers_another(reply)
+
+
+def read_backward(frame: Frame) -> BackwardReply:
+    """The reply to a request for gradients. Raises as `read_call` does."""
+    reply = read_reply(frame)
+    return reply if isinstance(reply, BackwardReply) else _answers_another(reply)
+
+
+def read_load(frame: Frame) -> LoadReply:
+    """The reply to an import. Raises as `read_call` does."""
+    reply = read_reply(frame)
+    return reply if isinstance(reply, LoadReply) else _answers_another(reply)
+
+
+def read_scan(frame: Frame) -> Scanned:
+    """The reply to a scan. Raises as `read_call` does."""
+    reply = read_reply(frame)
+    return reply if isinstance(reply, Scanned) else _answers_another(reply)
+
+
+def _answers_another(reply: Reply) -> NoReturn:
+    raise ProtocolError(f"a reply of status {reply.status}, which answers another question")
 
 
 def read_batch(frame: Frame, count: int) -> list[Frame]:
