@@ -12,10 +12,23 @@ import unicodedata
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+from .folding import folded
 from .imports import Imports
+from .signs import (
+    ATTRIBUTES,
+    BLOB,
+    BUILTINS,
+    CHARACTERS,
+    COMPUTED,
+    FALLBACK,
+    FORBIDDEN,
+    HIDDEN,
+    INTERNALS,
+    MODULES,
+    ForbiddenNames,
+)
 
 #: Signs told of one submission.
 MOST_FINDINGS = 100
@@ -24,67 +37,6 @@ MOST_DETAIL = 200
 #: Characters of a literal that is no docstring, and items of a table written out: weights, answers, or code.
 LONG_TEXT, LONG_TABLE = 2000, 300
 
-FORBIDDEN, FALLBACK, COMPUTED = "forbidden_use", "forbidden_fallback", "computed_name"
-HIDDEN, DYNAMIC, INTERNALS = "hidden_name", "dynamic_code", "internals"
-NATIVE, BLOB, CHARACTERS = "native_code", "blob", "odd_characters"
-
-#: Dotted names, by what using anything of them is a sign of.
-_MODULES = {
-    "importlib": DYNAMIC,
-    "runpy": DYNAMIC,
-    "pkgutil.resolve_name": DYNAMIC,
-    "builtins": DYNAMIC,
-    "operator.attrgetter": COMPUTED,
-    "operator.methodcaller": COMPUTED,
-    "ctypes": NATIVE,
-    "cffi": NATIVE,
-    "_ctypes": NATIVE,
-    "torch.utils.cpp_extension": NATIVE,
-    "base64": BLOB,
-    "binascii": BLOB,
-    "marshal": BLOB,
-    "zlib": BLOB,
-    "lzma": BLOB,
-    "bz2": BLOB,
-    "gzip": BLOB,
-    "codecs": BLOB,
-    "pickle": BLOB,
-    "gc": INTERNALS,
-    "sys._getframe": INTERNALS,
-    "sys.modules": INTERNALS,
-    "sys.meta_path": INTERNALS,
-    "sys.settrace": INTERNALS,
-    "sys.setprofile": INTERNALS,
-    "inspect.stack": INTERNALS,
-    "inspect.currentframe": INTERNALS,
-    "torch.ops": INTERNALS,
-    "torch.jit": INTERNALS,
-    "torch.library": INTERNALS,
-    "torch.overrides": INTERNALS,
-    "torch.utils._python_dispatch": INTERNALS,
-}
-_BUILTINS = {
-    "eval": DYNAMIC,
-    "exec": DYNAMIC,
-    "compile": DYNAMIC,
-    "__import__": DYNAMIC,
-    "globals": COMPUTED,
-    "vars": COMPUTED,
-}
-_ATTRIBUTES = {
-    "__dict__": COMPUTED,
-    "__getattribute__": COMPUTED,
-    "__globals__": INTERNALS,
-    "__builtins__": INTERNALS,
-    "__closure__": INTERNALS,
-    "__code__": INTERNALS,
-    "__subclasses__": INTERNALS,
-    "f_back": INTERNALS,
-    "f_globals": INTERNALS,
-    "tb_frame": INTERNALS,
-    "DisableTorchFunction": INTERNALS,
-    "DisableTorchFunctionSubclass": INTERNALS,
-}
 #: Marks that change the order in which text is shown, or take no room (PEP 672, CVE-2021-42574).
 _UNSEEN = re.compile("[\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\ufeff\u00ad]")
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -111,34 +63,6 @@ class _Place(NamedTuple):
     is_main: bool = False
 
 
-class _Rules:
-    """What is forbidden, asked by dotted name."""
-
-    def __init__(self, forbidden: Iterable[str], asked: Collection[str]) -> None:
-        """`asked`: names that students are to write, which are no sign in themselves."""
-        self._patterns = [name.rpartition(".")[::2] for name in forbidden]
-        self._roots = {module.partition(".")[0] for module, _ in self._patterns}
-        #: Last parts that name one thing, wherever torch keeps it.
-        self.words = frozenset(last for module, last in self._patterns if not set("*?") & set(last))
-        self.telling = self.words - frozenset(asked)
-        self._known: dict[str, str] = {}
-
-    def match(self, dotted: str) -> str:
-        """The forbidden name that a dotted name is, or leads to; empty when it is none."""
-        if dotted not in self._known:
-            self._known[dotted] = self._match(dotted.split("."))
-        return self._known[dotted]
-
-    def _match(self, parts: list[str]) -> str:
-        if parts[0] not in self._roots:
-            return ""
-        for length in range(2, len(parts) + 1):
-            module, last = ".".join(parts[: length - 1]), parts[length - 1]
-            if last in self.words or any(module == one and fnmatchcase(last, glob) for one, glob in self._patterns):
-                return f"{module}.{last}"
-        return ""
-
-
 def scan(
     texts: Mapping[str, str], imports: Imports, forbidden: Iterable[str], asked: Collection[str]
 ) -> dict[str, Any]:
@@ -149,7 +73,7 @@ def scan(
     gc.disable()  # a tree is thousands of small objects, and no garbage
     try:
         trees = {file: tree for file, text in texts.items() if (tree := _parsed(text, file))}
-        rules = _Rules(forbidden, asked)
+        rules = ForbiddenNames(forbidden, asked)
         found = _findings([_File(file, tree, texts[file], rules) for file, tree in trees.items()], asked)
         absent = [
             {"file": file, "line": one.line, "package": one.package[:MOST_DETAIL], "reason": one.reason}
@@ -195,7 +119,7 @@ def _reached(files: list[Mapping[str, set[str]]], asked: Collection[str]) -> set
 class _File:
     """One file, walked once."""
 
-    def __init__(self, file: str, tree: ast.Module, text: str, rules: _Rules) -> None:
+    def __init__(self, file: str, tree: ast.Module, text: str, rules: ForbiddenNames) -> None:
         self._file = file
         self._rules = rules
         self._aliases: dict[str, str] = {}
@@ -333,8 +257,8 @@ class _File:
         while isinstance(base, ast.Attribute):
             names.add(base.attr)
             is_of_self = isinstance(base.value, ast.Name) and base.value.id == "self"
-            if base.attr in _ATTRIBUTES and not is_of_self:
-                self._sign(_ATTRIBUTES[base.attr], node, base.attr, place)
+            if base.attr in ATTRIBUTES and not is_of_self:
+                self._sign(ATTRIBUTES[base.attr], node, base.attr, place)
             base = base.value
         if isinstance(base, ast.Name):
             names.add(base.id)
@@ -348,7 +272,7 @@ class _File:
     def _look_at_dotted(self, node: Any, dotted: str, place: _Place) -> None:
         root, _, rest = dotted.partition(".")
         pair = f"{root}.{rest.partition('.')[0]}"
-        kind = _MODULES.get(root) or _MODULES.get(pair) or _MODULES.get(".".join(dotted.split(".")[:3]))
+        kind = MODULES.get(root) or MODULES.get(pair) or MODULES.get(".".join(dotted.split(".")[:3]))
         if kind:
             self._sign(kind, node, dotted, place)
         elif root == "torch" and any(part.startswith("_") and part[1:2] != "_" for part in dotted.split(".")[1:]):
@@ -359,11 +283,11 @@ class _File:
     def _look_at_call(self, node: ast.Call, place: _Place) -> list[tuple[ast.AST, _Place]] | None:
         called = node.func
         if isinstance(called, ast.Name) and called.id not in self._own and called.id not in self._aliases:
-            if called.id in _BUILTINS:
-                self._sign(_BUILTINS[called.id], node, f"{called.id}()", place)
+            if called.id in BUILTINS:
+                self._sign(BUILTINS[called.id], node, f"{called.id}()", place)
             elif called.id == "getattr" and len(node.args) > 1:
                 self._look_at_getattr(node, place)
-        joined = _folded(node)
+        joined = folded(node)
         if joined is not None:
             self._look_at_text(node, joined, place, is_built=True)
         dotted = self._dotted(called)
@@ -374,7 +298,7 @@ class _File:
         return None
 
     def _look_at_getattr(self, node: ast.Call, place: _Place) -> None:
-        target, name = node.args[0], _folded(node.args[1])
+        target, name = node.args[0], folded(node.args[1])
         if name is not None:
             self._look_at_text(node, name, place, is_built=True)
         elif not (isinstance(target, ast.Name) and target.id == "self"):
@@ -390,7 +314,7 @@ class _File:
         return []
 
     def _look_at_built(self, node: Any, place: _Place) -> None:
-        text = _folded(node)
+        text = folded(node)
         if text is not None:
             self._look_at_text(node, text, place, is_built=True)
 
@@ -465,40 +389,3 @@ def _is_main(test: ast.expr) -> bool:
         and isinstance(test.comparators[0], ast.Constant)
         and test.comparators[0].value == "__main__"
     )
-
-
-def _folded(node: ast.AST, depth: int = 0) -> str | None:
-    """The text that an expression of constants makes; None when it is not made of constants, or not text."""
-    if depth > 50:
-        return None
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, str) else None
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _concatenated([_folded(node.left, depth + 1), _folded(node.right, depth + 1)])
-    if isinstance(node, ast.JoinedStr):
-        return _concatenated([_folded(one, depth + 1) for one in node.values])
-    if isinstance(node, ast.FormattedValue):
-        return _folded(node.value, depth + 1)
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-        return _sliced(_folded(node.value, depth + 1), node.slice)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "join" and node.args:
-        between, items = _folded(node.func.value, depth + 1), node.args[0]
-        if between is not None and isinstance(items, (ast.List, ast.Tuple)):
-            return _concatenated([_folded(one, depth + 1) for one in items.elts], between)
-    return None
-
-
-def _concatenated(parts: list[str | None], between: str = "") -> str | None:
-    """The parts together; None when one of them is None, or when it is too long to be a name."""
-    texts = [part for part in parts if part is not None]
-    return between.join(texts) if len(texts) == len(parts) and sum(map(len, texts)) <= MOST_DETAIL else None
-
-
-def _sliced(text: str | None, part: ast.Slice) -> str | None:
-    if text is None:
-        return None
-    try:
-        bounds = [None if one is None else ast.literal_eval(one) for one in (part.lower, part.upper, part.step)]
-        return text[slice(*bounds)]
-    except (ValueError, TypeError):
-        return None
