@@ -178,8 +178,11 @@ class _Pool:
             self._end(examiner)
         self._examiners = []
         self._zygote.close()
+        layers = self._zygote.layers
         self._zygote = Zygote(len(self._zygote.controls), self._grading.assignment.rules)
         self._zygote.wait()
+        if self._zygote.layers != layers:  # the report says how well all of them were kept in
+            raise LaunchError(f"the sandbox of a new process is another: {self._zygote.layers}, was {layers}")
         self._examiners = [self._fork(slot) for slot in range(len(self._zygote.controls))]
         if alone >= 0 and failed.busy_with == alone:
             yield self._given_up(alone)
