@@ -25,6 +25,7 @@ def register(config: pytest.Config, submission: str, seed: int | None) -> None:
     Raises:
         pytest.UsageError: no checks, no course or no submission; the text says which.
     """
+    hide_memory()
     place = Path(submission)
     found = find_folder(place) if place.is_dir() else find_archive(place)
     if found is None:
