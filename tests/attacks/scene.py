@@ -33,7 +33,7 @@ _ENDING_S = 10.0
 _NEIGHBOUR = "Ada"
 #: How folders of accomplices begin: before all attacks, so that they are graded first.
 _HELPER = "a-accomplice-"
-_SUBREAPER = 36
+SUBREAPER = 36
 _TAG = re.compile(r"\ba\d{3}(?!\d)")
 
 
@@ -150,14 +150,14 @@ class Scene:
     def run(self) -> Findings:
         """Grade the neighbours alone, then all, and look."""
         begin = time.monotonic()
-        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)  # whatever outlives the grader becomes a child of this process
+        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)  # whatever outlives the grader becomes a child of this process
         alone = self.folder / "alone"
         self.grade(self.folder / "honest", alone)
-        before, system = self._disk(), canaries.system()
+        before, system = self.disk(), canaries.system()
         done = self.grade(self.handed_in, self.report)
-        facts = _Facts([attack.tag for attack in self.attacks])
-        self._look_at_processes(facts)
-        self._look_around(facts, before, system)
+        facts = Facts([attack.tag for attack in self.attacks])
+        self.look_at_processes(facts)
+        self.look_around(facts, before, system)
         entries = _entries(self.report)
         self._look_at_run(facts, done, bool(entries))
         if entries:
@@ -180,12 +180,12 @@ class Scene:
 
     # --- looking --------------------------------------------------------------------------------------------------
 
-    def _disk(self) -> dict[str, str]:
+    def disk(self) -> dict[str, str]:
         """All that could have been written, but for the reports and the sockets that were made before."""
         but = [self.report, self.folder / "alone"]
         return canaries.disk([self.folder, *map(Path, ("/tmp", "/dev/shm", "/var/tmp"))], but)
 
-    def _look_at_processes(self, facts: "_Facts") -> None:
+    def look_at_processes(self, facts: "Facts") -> None:
         """What is left running, once all that ends by itself has ended."""
         own = {victim.pid for victim in (*self.victims.values(), self.bystander)}
         deadline = time.monotonic() + _ENDING_S
@@ -197,7 +197,7 @@ class Scene:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def _look_around(self, facts: "_Facts", before: dict[str, str], system: dict[str, str]) -> None:
+    def look_around(self, facts: "Facts", before: dict[str, str], system: dict[str, str]) -> None:
         for what, said in self.listeners.received():
             facts.add(f"reached {what}", said)
         to_all = self.bystander.changes()
@@ -206,7 +206,7 @@ class Scene:
         for tag, victim in self.victims.items():
             for change in set(victim.changes()) - set(to_all):
                 facts.add(change, tag)
-        after = self._disk()
+        after = self.disk()
         for path in before.keys() | after.keys():
             if before.get(path) != after.get(path):
                 facts.add("changed the disk" if path in before else "left a file", path)
@@ -215,14 +215,14 @@ class Scene:
                 lines = set(text.splitlines()) ^ set(system[name].splitlines())
                 facts.add(f"changed the system's {name}", "; ".join(sorted(lines))[:500])
 
-    def _look_at_run(self, facts: "_Facts", done: "subprocess.CompletedProcess[str]", has_report: bool) -> None:
+    def _look_at_run(self, facts: "Facts", done: "subprocess.CompletedProcess[str]", has_report: bool) -> None:
         if done.returncode not in (0, 1) or not has_report:
             facts.add(f"the grader ended with {done.returncode}", done.stderr[-300:])
         elif "Traceback" in done.stderr:
             facts.add("the grader wrote a traceback", done.stderr.partition("Traceback")[2][:1000])
 
     def _look_at_report(
-        self, facts: "_Facts", entries: Mapping[str, Any], done: "subprocess.CompletedProcess[str]"
+        self, facts: "Facts", entries: Mapping[str, Any], done: "subprocess.CompletedProcess[str]"
     ) -> None:
         for attack in self.attacks:
             mine = [entry for id, entry in entries.items() if attack.tag in id and not id.startswith(_HELPER)]
@@ -231,17 +231,17 @@ class Scene:
         for what, around in readers.dangers(self.report, done.stdout + done.stderr):
             facts.add(what, around)
         for id, entry in entries.items():
-            self._look_for_secrets(facts, json.dumps(entry, ensure_ascii=False), id)
-        self._look_for_secrets(facts, done.stdout + done.stderr.replace(f"seed {self.seed}", ""), "the terminal")
+            self.look_for_secrets(facts, json.dumps(entry, ensure_ascii=False), id)
+        self.look_for_secrets(facts, done.stdout + done.stderr.replace(f"seed {self.seed}", ""), "the terminal")
         for file in self.report.rglob("*"):
             name = str(file.relative_to(self.report))
             if not _is_report(file, name):
                 facts.add("left a file among the reports", name)
             elif file.is_file() and name != "report.json":
-                self._look_for_secrets(facts, file.read_text(encoding="utf-8", errors="replace"), file.name)
+                self.look_for_secrets(facts, file.read_text(encoding="utf-8", errors="replace"), file.name)
         self._look_at_students_pages(facts)
 
-    def _look_for_secrets(self, facts: "_Facts", text: str, where: str) -> None:
+    def look_for_secrets(self, facts: "Facts", text: str, where: str) -> None:
         """Secrets in a text, and the word of an attack that it was allowed what it must not be."""
         wanted = self.known | {"seed": f"seed={self.seed}", "size": f"size={self.files.size}"}
         for kind, secret in wanted.items():
@@ -251,7 +251,7 @@ class Scene:
         for match in re.finditer(r"reached:(a\d{3})", text):
             facts.add("was allowed what it must not be", match[1])
 
-    def _look_at_students_pages(self, facts: "_Facts") -> None:
+    def _look_at_students_pages(self, facts: "Facts") -> None:
         for attack in self.attacks:
             for page in (self.report / "students").glob(f"*{attack.tag}*"):
                 text = page.read_text(encoding="utf-8")
@@ -260,7 +260,7 @@ class Scene:
                         facts.add(f"its student reads {words!r}", attack.tag)
 
 
-class _Facts:
+class Facts:
     """What was found, by the tag of whoever did it."""
 
     def __init__(self, tags: Iterable[str]) -> None:
