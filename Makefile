@@ -7,7 +7,7 @@ READY := .venv/.ready
 .PHONY: demo test lint types check prove attacks-plain bench clean
 
 demo: $(READY)  ## grade the example submissions
-	@$(BIN)/grade submissions_example/attention -o report/ --force
+	@$(BIN)/grade submissions_example/attention -o report/ --force --isolation best
 	@echo
 	@echo "Open report/index.html in a browser; what a student gets is in report/students/."
 
@@ -33,7 +33,7 @@ bench: $(READY)  ## what grading costs, beside plain pytest
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf .venv report build *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv report build *.egg-info .hypothesis .pytest_cache .mypy_cache .ruff_cache
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else \

@@ -56,8 +56,8 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> D
 def main() -> None:
     """Grade attention homework.
 
-    SUBMISSIONS is a folder with one folder per student, or one student's folder. A folder that is named like a
-    command is graded by `grade ./NAME`.
+    SUBMISSIONS is a folder with one folder or archive (zip, tar, tar.gz) per student, or one student's folder or
+    archive. A folder that is named like a command is graded by `grade ./NAME`.
     """
 
 
@@ -105,6 +105,13 @@ def main() -> None:
     "--fail-under", callback=_percent, metavar="PERCENT", help="Exit with code 4 when a score is below this percentage."
 )
 @click.option(
+    "--isolation",
+    type=click.Choice(["strong", "best"]),
+    default="strong",
+    show_default=True,
+    help="strong: refuse to run where students' code cannot be kept away; best: as well as this machine can.",
+)
+@click.option(
     "--course",
     type=click.Path(path_type=Path),
     help="The course's folder; found from the current one when left out.",
@@ -120,12 +127,13 @@ def run(
     force: bool,
     timeout: float | None,
     fail_under: Decimal | None,
+    isolation: str,
     course: Path | None,
 ) -> None:
-    """Grade the submissions in a folder.
+    """Grade the submissions in a folder, or a single one.
 
     Exit codes: 0 every submission was graded; 1 at least one could not be; 2 wrong usage or an invalid assignment;
-    4 below --fail-under; 130 interrupted (--resume goes on).
+    3 less isolation than asked for; 4 below --fail-under; 130 interrupted (--resume goes on).
     """
     from grader.run import INTERRUPTED, Options, RunError
     from grader.run import run as run_grading
@@ -143,6 +151,7 @@ def run(
         is_forced=force,
         call_s=timeout,
         fail_under=fail_under,
+        is_any_isolation_enough=isolation == "best",
     )
     try:
         sys.exit(run_grading(options, Screen()))
@@ -152,3 +161,24 @@ def run(
     except KeyboardInterrupt:
         click.echo(f"\ngrade: interrupted; what was finished is in {out}: go on with --resume", err=True)
         sys.exit(INTERRUPTED)
+
+
+@main.command()
+def doctor() -> None:
+    """Show how well this machine keeps students' code in, each layer tried alone.
+
+    Exit codes: 0 isolation is strong; 3 it is less.
+    """
+    from grader.doctor import examine
+    from grader.launch import LaunchError
+    from grader.run import NOT_ISOLATED
+
+    level = ""
+    try:
+        for label, text in examine():
+            click.echo(f"{label:<11} {text}")
+            level = text
+    except LaunchError as error:
+        click.echo(f"grade: {error}", err=True)
+        sys.exit(NOT_ISOLATED)
+    sys.exit(0 if level == "strong" else NOT_ISOLATED)

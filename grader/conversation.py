@@ -6,10 +6,9 @@ and validated; no answer, or an odd one, is an outcome that says so.
 
 import contextlib
 import os
-import socket
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
@@ -19,6 +18,7 @@ import torch
 from grader.assignment import Assignment, Limits
 from grader.batch import Batch
 from grader.call import Call
+from grader.exchange import exchange
 from grader.launch import Launcher, LaunchError, Worker
 from grader.outcome import (
     Died,
@@ -35,6 +35,7 @@ from grader.outcome import (
     read_reply,
 )
 from grader.worker import wire
+from grader.worker.sandbox import LAYERS
 from grader.worker.serve import MOST_PRINTED
 
 #: Characters kept of what is wrong with a reply: they may quote it.
@@ -75,9 +76,14 @@ class Conversation:
     """The trusted end of all talk with one submission. A context manager: the worker ends with the block."""
 
     def __init__(
-        self, launcher: Launcher, sources: Mapping[str, str], assignment: Assignment, limits: TimeLimits
+        self,
+        launcher: Launcher,
+        sources: Mapping[str, str],
+        assignment: Assignment,
+        limits: TimeLimits,
+        layers: Collection[str] = LAYERS,
     ) -> None:
-        """`sources`: file name to text."""
+        """`sources`: file name to text; `layers`: those of the sandbox that its workers put on."""
         self._launcher = launcher
         own = assignment.limits
         self._start = wire.encode(
@@ -85,6 +91,7 @@ class Conversation:
                 "sources": dict(sources),
                 "stubs": [part.name for part in assignment.parts],
                 "limits": {"cpu_s": own.cpu_s, "memory_mib": own.memory_mib, "files": own.files},
+                "layers": list(layers),
             },
             {},
         )
@@ -262,7 +269,7 @@ class Conversation:
         worker = self._worker or self._new_worker()
         begin = time.monotonic()
         try:
-            return _receive(worker.connection, frame, begin + limit_s)
+            return exchange(worker.connection, frame, limit_s)
         except TimeoutError:
             raise _Lost(TimedOut(stage=stage, limit_s=limit_s)) from None
         except OSError:
@@ -309,32 +316,6 @@ class Conversation:
             return _read_printed(self._worker.printed)
         printed, self._printed_last = self._printed_last, ""
         return printed
-
-
-def _receive(connection: socket.socket, frame: bytes, deadline: float) -> wire.Frame:
-    connection.settimeout(_remaining(deadline))
-    connection.sendall(frame)
-    header_length, blob_length = wire.lengths(_exactly(connection, wire.PREFIX.size, deadline))
-    halves = _exactly(connection, header_length + blob_length, deadline)
-    return wire.decode(halves[:header_length], halves[header_length:])
-
-
-def _exactly(connection: socket.socket, length: int, deadline: float) -> bytes:
-    received = bytearray()
-    while len(received) < length:
-        connection.settimeout(_remaining(deadline))
-        some = connection.recv(min(length - len(received), 1 << 20))
-        if not some:
-            raise ConnectionResetError("the worker closed its connection")
-        received += some
-    return bytes(received)
-
-
-def _remaining(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left
 
 
 def _read_printed(descriptor: int) -> str:

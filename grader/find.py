@@ -1,24 +1,19 @@
-"""Where the submissions are: one folder each, below the folder a TA names. Reads names only, never a file."""
+"""Where the submissions are: a folder or an archive each, in the folder a TA names. Reads names only, never a file."""
 
 import difflib
 import os
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 
+from grader.names import archive_id, is_archive, is_noise, stands_for
 from grader.report import clean_text
 
-#: Folders that tools leave behind and no student hands in.
-_NOISE = {"__pycache__", "__MACOSX", "node_modules", "venv"}
-_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".7z", ".rar")
-#: How deep below a submission's folder files are looked for.
-_DEEPEST = 4
-#: Entries of one submission looked at; more is no homework.
-_MOST_ENTRIES = 2000
-#: What browsers, systems and learning platforms add to a name: `-1`, ` (2)`, `_copy`.
-_COPY_MARK = re.compile(r"(?:[-_ ]?\((?P<round>\d+)\)|[-_ ](?P<dash>\d+)|[-_ ]copy)$", re.IGNORECASE)
+#: Entries of a student's folder that are looked at to see what the folder is; it may hold any number.
+_MOST_LOOKED_AT = 2000
+_READ = "zip, tar and tar.gz archives are read"
 
 
 class FindError(Exception):
@@ -27,28 +22,21 @@ class FindError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """One submission's folder. `id` is its name, with what cannot be shown spelt out."""
+    """One submission. `id` is its name, without the suffix of an archive, with what cannot be shown spelt out.
+
+    What is found may be a link, a pipe, or gone: whoever reads it sees to that.
+    """
 
     id: str
-    folder: Path
-    #: A link is not followed, since it may lead anywhere; its submission is ungradable rather than forgotten.
-    is_link: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
-    """A file that stands for a stub, `exact` when its name and place are the stub's own."""
-
     path: Path
-    is_exact: bool
-    #: Other files that might have stood for it.
-    others: tuple[Path, ...] = ()
+    is_archive: bool = False
 
 
 def find_submissions(folder: Path, files: Iterable[str], only: str | None = None) -> list[Found]:
-    """The submissions in a folder, by name: the folder itself when it holds stub files, else each folder in it.
+    """The submissions in a folder, by name: the folder itself when it holds stub files, else what lies in it.
 
     Args:
+        folder: a folder; an archive is one submission.
         files: names of the stub files of all assignments that may be meant.
         only: a glob; submissions whose id does not match are left out.
 
@@ -56,24 +44,15 @@ def find_submissions(folder: Path, files: Iterable[str], only: str | None = None
         FindError: the folder is missing, is a file, is empty, or holds nothing that looks like homework.
     """
     names = set(files)
-    _must_be_folder(folder)
-    if any(
-        _stands_for(entry.name, name)
-        for entry in _entries(folder)
-        for name in names
-        if entry.is_file(follow_symlinks=False)
-    ):
-        nested = [entry.name for entry in _folders(folder) if _holds_stub(Path(entry.path), names)]
-        if len(nested) > 1:
-            raise FindError(
-                f"{folder} holds stub files and folders that hold some too ({', '.join(nested[:3])}, ...): is it one "
-                "submission or a class? Move the files away, or name the one folder to grade"
-            )
-        found = [Found(id=clean_text(folder.resolve().name), folder=folder)]
+    if one := find_archive(folder):
+        found = [one]
     else:
-        found = _named([*_folders(_descend(folder, names)), *_linked_folders(_descend(folder, names))])
+        _must_be_folder(folder)
+        found = _found_in(folder, names)
     if not found:
-        raise FindError(f"{folder} holds no submission: wanted one folder per student, with {', '.join(sorted(names))}")
+        raise FindError(
+            f"{folder} holds no submission: wanted one folder or archive per student, with {', '.join(sorted(names))}"
+        )
     chosen = [one for one in found if only is None or fnmatchcase(one.id, only)]
     if not chosen:
         close = difflib.get_close_matches(only or "", [one.id for one in found], n=3, cutoff=0.4)
@@ -83,63 +62,59 @@ def find_submissions(folder: Path, files: Iterable[str], only: str | None = None
     return sorted(chosen, key=lambda one: one.id)
 
 
-def unread_archives(folder: Path) -> list[str]:
-    """Names of archives among the submissions: somebody's homework that nobody would miss."""
-    return [clean_text(entry.name) for entry in _entries(folder) if entry.name.lower().endswith(_ARCHIVES)]
+def find_folder(folder: Path) -> Found:
+    """The submission in a folder that a person named. A link is followed here: the person knows where it leads."""
+    place = folder.resolve()
+    return Found(id=clean_text(place.name), path=place)
 
 
-def file_names(found: Iterable[Found]) -> Iterator[str]:
-    """Names of the Python files of submissions, to tell which assignment they answer."""
-    for one in found:
-        yield from (path.name for path in _files_below(one.folder))
-
-
-def homes(folder: Path, names: Iterable[str]) -> list[Path]:
-    """The folders of a submission in which stub files lie: its own alone when one lies there, else all nested ones."""
-    found = list(
-        dict.fromkeys(
-            path.parent for path in _files_below(folder) if any(_stands_for(path.name, name) for name in names)
-        )
-    )
-    return [folder] if folder in found else found
-
-
-def match_stub(folder: Path, name: str) -> Match | None:
-    """The file that stands for a stub, or None.
-
-    The stub's own name at the top comes first, then other spellings (`Single_Head.py`, `single_head-1.py`; of several
-    copies the last), then the same in a nested folder.
-    """
-    candidates = [path for path in _files_below(folder) if _stands_for(path.name, name)]
-    if not candidates:
+def find_archive(path: Path) -> Found | None:
+    """The submission in an archive that a person named; None when there is no such archive."""
+    if not path.exists() or path.is_dir():
         return None
-    best = min(
-        candidates,
-        key=lambda path: (
-            len(path.relative_to(folder).parts),
-            path.name != name,
-            -_copy_number(path.stem),
-            str(path),
-        ),
-    )
-    others = tuple(path for path in candidates if path != best)
-    return Match(path=best, is_exact=best == folder / name, others=others)
+    place = path.resolve()
+    name = archive_id(place.name)
+    if name is None:
+        return None
+    return Found(id=clean_text(name), path=place, is_archive=True)
 
 
-def neighbours(folder: Path) -> list[Path]:
-    """Python files at the top of a submission, which its stub files may import."""
-    return sorted(
-        Path(entry.path)
-        for entry in _entries(folder)
-        if entry.name.endswith(".py") and entry.is_file(follow_symlinks=False)
-    )
+def unread_archives(folder: Path, found: Sequence[Found]) -> dict[str, str]:
+    """Archives that somebody may have handed in and that are not graded, by name, with the reason."""
+    if not folder.is_dir() or found[0].path == folder.resolve():
+        return {}
+    place = found[0].path.parent
+    unread = {
+        entry.name: f"only {_READ}; unpack it first"
+        for entry in _entries(place)
+        if is_archive(entry.name) and archive_id(entry.name) is None and not _is_folder(entry)
+    }
+    if place != folder:
+        beside = [entry.name for entry in _entries(folder) if is_archive(entry.name) and not _is_folder(entry)]
+        unread |= dict.fromkeys(beside, f"the submissions are taken from the folder {place.name}; move it there")
+    return {clean_text(name): clean_text(reason) for name, reason in unread.items()}
+
+
+def _found_in(folder: Path, names: set[str]) -> list[Found]:
+    entries = _entries(folder)
+    if not any(_is_stub(entry, names) for entry in entries):
+        place = _descend(folder, entries, names)
+        return _named(entries if place == folder else _entries(place))
+    nested = [entry.name for entry in _folders(entries) if _holds_stub(Path(entry.path), names)]
+    if len(nested) > 1:
+        raise FindError(
+            f"{folder} holds stub files and folders that hold some too ({', '.join(nested[:3])}, ...): is it one "
+            "submission or a class? Move the files away, or name the one folder to grade"
+        )
+    return [find_folder(folder)]
 
 
 def _must_be_folder(folder: Path) -> None:
     if folder.is_dir():
         return
     if folder.exists():
-        raise FindError(f"{folder} is a file; wanted the folder that holds the submissions")
+        trouble = f" that is not read (only {_READ})" if is_archive(folder.name) else ""
+        raise FindError(f"{folder} is a file{trouble}; wanted the folder that holds the submissions")
     parent = folder.parent
     siblings = [entry.name for entry in _entries(parent)] if parent.is_dir() else []
     close = difflib.get_close_matches(folder.name, siblings, n=1)
@@ -149,81 +124,89 @@ def _must_be_folder(folder: Path) -> None:
     )
 
 
-def _descend(folder: Path, names: set[str]) -> Path:
-    """The folder whose folders are submissions: one deeper, when all that is here is one folder that holds them."""
-    inside = list(_folders(folder))
-    if len(inside) == 1 and not _holds_stub(Path(inside[0].path), names):
-        below = [Path(entry.path) for entry in _folders(Path(inside[0].path))]
-        if sum(_holds_stub(path, names) for path in below) > 1:
-            return Path(inside[0].path)
-    return folder
+def _descend(folder: Path, entries: list[os.DirEntry[str]], names: set[str]) -> Path:
+    """The folder whose entries are submissions: one deeper, when all that is here is one folder that holds them.
+
+    An archive beside that folder, and of its name, is what the folder was unpacked from.
+    """
+    inside = _folders(entries)
+    packed = {archive_id(entry.name) for entry in _archives(entries)}
+    if len(inside) != 1 or packed - {inside[0].name}:
+        return folder
+    deeper = Path(inside[0].path)
+    below = _first_entries(deeper)
+    if any(_is_stub(entry, names) for entry in below):
+        return folder
+    likely = [*_archives(below), *(entry for entry in _folders(below) if _holds_stub(Path(entry.path), names))]
+    return deeper if len(likely) > 1 else folder
 
 
 def _holds_stub(folder: Path, names: set[str]) -> bool:
-    return any(_stands_for(entry.name, name) for entry in _entries(folder) for name in names)
+    return any(_is_stub(entry, names) for entry in _first_entries(folder))
+
+
+def _is_stub(entry: os.DirEntry[str], names: set[str]) -> bool:
+    """Whether it is called like a stub and is no folder; what cannot be read is a submission's stub all the same."""
+    return any(stands_for(entry.name, name) for name in names) and not _is_folder(entry)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    with os.scandir(folder) as entries:
-        return sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda entry: entry.name)
+    """All entries of a folder of the staff's."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted((entry for entry in entries if not is_noise(entry.name)), key=lambda entry: entry.name)
+    except OSError as error:
+        raise FindError(f"{folder} cannot be read: {error.strerror}") from None
 
 
-def _folders(folder: Path) -> Iterator[os.DirEntry[str]]:
-    for entry in _entries(folder):
-        if entry.name not in _NOISE and entry.is_dir(follow_symlinks=False):
-            yield entry
+def _first_entries(folder: Path) -> list[os.DirEntry[str]]:
+    """Some entries of a student's folder, which may hold any number, or be closed."""
+    try:
+        with os.scandir(folder) as entries:
+            return [entry for entry in islice(entries, _MOST_LOOKED_AT) if not is_noise(entry.name)]
+    except OSError:
+        return []
 
 
-def _linked_folders(folder: Path) -> Iterator[os.DirEntry[str]]:
-    for entry in _entries(folder):
-        if entry.is_symlink() and entry.is_dir():
-            yield entry
+def _folders(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
+    return [entry for entry in entries if _is_folder(entry)]
 
 
-def _named(entries: Iterable[os.DirEntry[str]]) -> list[Found]:
-    """Submissions with ids of their own, also where names differ only in what cannot be shown."""
+def _archives(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
+    return [entry for entry in entries if archive_id(entry.name) is not None and not _is_folder(entry)]
+
+
+def _linked_folders(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
+    """Links that lead to a folder, or nowhere: somebody's submission, and for whoever reads it to refuse."""
+    links = [entry for entry in entries if entry.is_symlink() and archive_id(entry.name) is None]
+    return [entry for entry in links if not _leads_to_file(entry)]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _leads_to_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link to itself, or through a closed folder
+        return False
+
+
+def _named(entries: list[os.DirEntry[str]]) -> list[Found]:
+    """Submissions with ids of their own: names may be one but for a suffix, or what cannot be shown."""
     found: dict[str, Found] = {}
-    for entry in entries:
-        name = clean_text(entry.name)
-        same = sum(one == name or one.startswith(f"{name} (") for one in found)
-        name = f"{name} ({same + 1})" if same else name
-        found[name] = Found(id=name, folder=Path(entry.path), is_link=entry.is_symlink())
+    archives = _archives(entries)
+    for entry in [*_folders(entries), *_linked_folders(entries), *archives]:
+        is_packed = entry in archives
+        name = clean_text((archive_id(entry.name) if is_packed else None) or entry.name)
+        number = 1
+        unique = name
+        while unique in found:
+            number += 1
+            unique = f"{name} ({number})"
+        found[unique] = Found(id=unique, path=Path(entry.path), is_archive=is_packed)
     return list(found.values())
-
-
-def _files_below(folder: Path) -> Iterator[Path]:
-    """Python files, shallow first, without following links, up to a depth and a number of entries."""
-    level, seen = [folder], 0
-    for _ in range(_DEEPEST):
-        deeper: list[Path] = []
-        for inside in level:
-            try:
-                entries = _entries(inside)
-            except OSError:  # unreadable, or gone: nothing to find there
-                continue
-            seen += len(entries)
-            if seen > _MOST_ENTRIES:
-                return
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False) and entry.name not in _NOISE:
-                    deeper.append(Path(entry.path))
-                elif entry.name.lower().endswith(".py") and entry.is_file(follow_symlinks=False):
-                    yield Path(entry.path)
-        level = deeper
-
-
-def _stands_for(found: str, name: str) -> bool:
-    """Whether a file's name is a stub's, but for capitals, blanks, hyphens, or the mark of a copy."""
-    if found == name:
-        return True
-    stem, _, suffix = found.rpartition(".")
-    return suffix.lower() == "py" and _plain(_COPY_MARK.sub("", stem)) == _plain(name.rpartition(".")[0])
-
-
-def _plain(stem: str) -> str:
-    return re.sub(r"[-_ ]", "", stem).lower()
-
-
-def _copy_number(stem: str) -> int:
-    mark = _COPY_MARK.search(stem)
-    return int(mark["round"] or mark["dash"] or 1) if mark else 0

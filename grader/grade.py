@@ -44,7 +44,7 @@ class Grading:
         """The report entry of one submission.
 
         Raises:
-            LaunchError, ExamineError: faults of the grader.
+            LaunchError, ExamineError, IntakeError: faults of the grader, or of its machine.
         """
         staged = stage(found, self.assignment)
         if staged.is_empty:

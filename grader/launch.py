@@ -26,6 +26,8 @@ _START_S = 120.0
 _NO_START = "the worker's interpreter ended while starting; run `python -c 'import torch'` to see why"
 #: Seconds the zygote has to answer; it does nothing but fork.
 _ANSWER_S = 30.0
+#: Seconds all processes of the zygote have to end in; they are killed, not asked.
+_END_S = 5.0
 #: One thread for every numeric library: a fork keeps only the thread that forks.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 #: All the worker's environment, besides what `_PASSED_ON` names. The hash seed is fixed, so that a student's sets are
@@ -37,6 +39,8 @@ _ENVIRONMENT = ONE_THREAD | {
     "PYTHONDONTWRITEBYTECODE": "1",
     "TORCH_COMPILE_DISABLE": "1",  # it writes files and starts compilers; code that asks for it runs all the same
 }
+#: What a worker imports; what these require may be read too.
+_PACKAGES = ("torch", "numpy", "safetensors")
 #: Needed to find or to run the numeric libraries on some machines; nothing secret.
 _PASSED_ON = ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
@@ -148,25 +152,34 @@ class ForkLauncher:
 class Zygote:
     """The warm untrusted process. A context manager: it and its workers end with the block."""
 
-    def __init__(self, controls: int) -> None:
+    def __init__(self, controls: int, in_namespaces: bool = True) -> None:
         """Start it with that many control sockets, one an examiner; `wait` for it before launching.
+
+        `in_namespaces`: in fresh ones, where the system allows.
 
         The sockets keep message boundaries, so a message and its descriptors cannot be torn apart.
         """
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(controls)]
         self.controls = [ours for ours, _ in pairs]
         theirs = [other.fileno() for _, other in pairs]
-        self._process = _start("zygote", theirs, controls=theirs, parent=os.getpid())
+        #: What workers are kept in by, by layer, in words; known once it is warm.
+        self.layers: dict[str, str] = {}
+        self._process = _start("zygote", theirs, in_namespaces=in_namespaces, controls=theirs)
         for _, other in pairs:
             other.close()
 
+    @property
+    def pid(self) -> int:
+        """The process that was started; where there are namespaces, the warm one is its child."""
+        return self._process.pid
+
     def wait(self) -> None:
-        """Wait until it is warm.
+        """Wait until it is warm; at once when it is.
 
         Raises:
             LaunchError: it ended first, or took longer than two minutes.
         """
-        for control in self.controls:
+        for control in () if self.layers else self.controls:
             control.settimeout(_START_S)
             try:
                 answer = control.recv(4096)
@@ -174,13 +187,18 @@ class Zygote:
                 raise LaunchError(f"the worker's interpreter did not start within {_START_S:.0f} s") from None
             if not answer:
                 raise LaunchError(_NO_START)
+            self.layers = json.loads(answer)["layers"]
 
     def close(self) -> None:
         """End the zygote, and with it its workers."""
         for control in self.controls:
             control.close()
-        self._process.kill()
-        self._process.wait()
+        self._process.terminate()  # not SIGKILL: where there are namespaces, who gets it waits until all have ended
+        try:
+            self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
     def __enter__(self) -> Self:
         return self
@@ -238,7 +256,8 @@ def can_fork() -> bool:
 
 def _start(module: str, descriptors: list[int], **arguments: Any) -> "subprocess.Popen[bytes]":
     environment = _ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    argument = json.dumps({"module": module, "path": _path()} | arguments)
+    common = {"module": module, "path": _path(), "packages": _PACKAGES, "parent": os.getpid()}
+    argument = json.dumps(common | arguments)
     return subprocess.Popen(
         [sys.executable, "-S", "-s", "-P", str(_BOOT), argument],
         env=environment,
@@ -252,7 +271,7 @@ def _start(module: str, descriptors: list[int], **arguments: Any) -> "subprocess
 def _path() -> list[str]:
     """Where the packages a worker needs are installed; found without importing them, which takes seconds."""
     folders = []
-    for name in ("torch", "numpy", "safetensors"):
+    for name in _PACKAGES:
         spec = importlib.util.find_spec(name)
         if spec is None or spec.origin is None:
             raise LaunchError(f"the package {name} is not installed for {sys.executable}")

@@ -43,6 +43,9 @@ from grader.outcome import (
 
 #: Characters of an exception's text that are shown.
 _MOST_TEXT = 600
+#: What libraries make of a refusal: strerror(3) of EPERM and EACCES.
+_REFUSALS = ("Operation not permitted", "Permission denied")
+_CONFINED = "submissions run without network, files to write and other processes; the task needs none of them"
 _STAGES = {"import": "importing the file", "build": "making the module", "backward": "the backward pass"}
 
 
@@ -112,6 +115,7 @@ def _raised(raised: Raised, asked: Asked | None) -> list[str]:
             f"{file} does not load: importing it {reason}",
             _error(raised),
             *_where(raised.frames),
+            *_kept_in(raised),
         ]
     stage = {"build": "could not be made", "backward": "returned a value, but its backward pass failed"}
     happened = "ran out of memory" if raised.is_out_of_memory else stage.get(raised.stage, "raised an error")
@@ -119,7 +123,14 @@ def _raised(raised: Raised, asked: Asked | None) -> list[str]:
         *_headline(asked, happened),
         _error(raised),
         *_where(raised.frames),
+        *_kept_in(raised),
     ]
+
+
+def _kept_in(raised: Raised) -> list[str]:
+    """What a student cannot know from an error of the system: that it is the grader which does not allow it."""
+    is_refused = "PermissionError" in raised.bases or any(text in raised.message for text in _REFUSALS)
+    return [_row("note", _CONFINED)] if is_refused else []
 
 
 def _error(raised: Raised) -> str:

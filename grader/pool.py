@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from grader.examine import ExamineError
 from grader.find import Found
 from grader.grade import Grading
+from grader.intake import IntakeError
 from grader.launch import ForkLauncher, LaunchError, SpawnLauncher, Zygote
 from grader.oracle import OracleError
 from grader.report import Status, Submission
@@ -31,7 +32,7 @@ from grader.worker.limits import die_with_parent
 SUBMISSIONS_EACH = 50
 _NUMBER = struct.Struct("<i")
 _LENGTH = struct.Struct("<I")
-_FAULTS = (LaunchError, ExamineError, OracleError)
+_FAULTS = (LaunchError, ExamineError, OracleError, IntakeError)
 
 
 @dataclass(slots=True)

@@ -15,12 +15,14 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 from grader import __version__, report
 from grader.assignment import Assignment, AssignmentError
 from grader.course import Course, CourseError, find_course
-from grader.find import FindError, Found, file_names, find_submissions, unread_archives
-from grader.launch import ONE_THREAD, LaunchError, Zygote, can_fork
+from grader.find import FindError, Found, find_submissions, unread_archives
+from grader.intake import IntakeError, file_names
+from grader.launch import ONE_THREAD, ForkLauncher, LaunchError, SpawnLauncher, Zygote, can_fork
 from grader.publish import publish_class, publish_submission
 from grader.render.overview import Overview
 from grader.report import Isolation, RunHeader, Status, Submission
@@ -28,14 +30,10 @@ from grader.report_json import ReportError
 from grader.stage import file_digest, stage
 from grader.store import Earlier, Store, StoreError
 from grader.terminal import Screen
-
-ISOLATION_DETAIL = (
-    "Students' code runs in processes of its own with resource limits, but without a sandbox of the operating "
-    "system: it can read what you can read."
-)
+from grader.worker.privileges import hide_memory
 
 #: Exit codes of `grade`.
-GRADED, SOME_UNGRADED, USAGE, BELOW, INTERRUPTED = 0, 1, 2, 4, 130
+GRADED, SOME_UNGRADED, USAGE, NOT_ISOLATED, BELOW, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
 class RunError(Exception):
@@ -61,17 +59,22 @@ class Options:
     is_forced: bool
     call_s: float | None
     fail_under: Decimal | None
+    #: Whether to grade with the strongest isolation there is, instead of refusing what is less than strong.
+    is_any_isolation_enough: bool
 
 
 def run(options: Options, screen: Screen) -> int:
     """Grade, and return the exit code.
 
+    Student code must not be able to read what is in this process: answers, tokens in its environment.
+
     Raises:
         RunError: wrong usage, an invalid assignment, or an output folder that cannot be written.
     """
+    hide_memory()
     try:
         return _run(options, screen)
-    except (AssignmentError, CourseError, FindError, StoreError, ReportError, LaunchError) as error:
+    except (AssignmentError, CourseError, FindError, StoreError, ReportError, LaunchError, IntakeError) as error:
         raise RunError(str(error)) from None
     except OSError as error:
         where = f"{error.filename}: " if error.filename else f"{options.out}: "
@@ -92,38 +95,76 @@ def _run(options: Options, screen: Screen) -> int:
         header = earlier.header
     kept, todo = _split(options, assignment, found, earlier)
     screen.banner(header, len(todo), options.jobs)
-    for name in unread_archives(options.folder):
-        screen.say(f"{name} is not graded: it is no folder; unpack it first")
+    for name, reason in unread_archives(options.folder, found).items():
+        screen.say(f"{name} is not graded: {reason}")
     if options.is_resumed:
         screen.say(f"{len(kept)} are kept from the earlier run")
-    store.begin(header, kept)
     if todo:
         with Zygote(min(options.jobs, len(todo))) if can_fork() else nullcontext() as zygote:
-            _grade(course, assignment, header, todo, zygote, store, screen)
+            header = _grade(options, _Work(course, assignment, header, earlier, kept, todo), zygote, store, screen)
+    else:
+        store.begin(header, kept)
     return _exit_code(options, _finish(store, header, screen))
 
 
-def _grade(
-    course: Course,
-    assignment: Assignment,
-    header: RunHeader,
-    todo: list[Found],
-    zygote: Zygote | None,
-    store: Store,
-    screen: Screen,
-) -> None:
+class _Work(NamedTuple):
+    """What one run is to do."""
+
+    course: Course
+    assignment: Assignment
+    header: RunHeader
+    earlier: Earlier | None
+    kept: list[Submission]
+    todo: list[Found]
+
+
+def _grade(options: Options, work: _Work, zygote: Zygote | None, store: Store, screen: Screen) -> RunHeader:
+    """Grade what is to do; returns the header, in which the isolation is now known."""
     os.environ.update(ONE_THREAD)  # read when numpy and torch are imported; examiners are forked from this process
     from grader.grade import Grading, with_grading  # these import torch: see above
+    from grader.isolation import Kept, kept, probe
     from grader.pool import grade_all
 
-    def publish(grading: Grading) -> None:
-        with screen.progress(len(todo)) as count:
-            for submission in grade_all(grading, todo, zygote):
+    def isolation() -> Kept:
+        if zygote is None:
+            return kept(probe(SpawnLauncher(), {}), {})
+        zygote.wait()
+        return kept(probe(ForkLauncher(zygote.controls[0]), zygote.layers), zygote.layers)
+
+    def publish(grading: Grading) -> RunHeader:
+        found = isolation()
+        header = _isolated(options, work, found.level, found.detail)
+        screen.isolation(header.grader)
+        store.begin(header, work.kept)
+        with screen.progress(len(work.todo)) as count:
+            for submission in grade_all(grading, work.todo, zygote):
                 publish_submission(store, header, submission, header.created.date())
                 store.add(submission)
                 count.step()
+        return header
 
-    with_grading(course, assignment, header.seed, publish, header.timeout_s)
+    return with_grading(work.course, work.assignment, work.header.seed, publish, work.header.timeout_s)
+
+
+def _isolated(options: Options, work: _Work, level: Isolation, detail: str) -> RunHeader:
+    """The header, with the isolation that was found.
+
+    Raises:
+        RunError: it is less than was asked for, or another than in the report that is continued.
+    """
+    if level is not Isolation.STRONG and not options.is_any_isolation_enough:
+        raise RunError(
+            f"isolation is {level}, wanted strong. {detail} `grade doctor` shows each layer; with --isolation best the "
+            "run goes on with what there is, and every report says so",
+            NOT_ISOLATED,
+        )
+    if work.earlier and work.earlier.header.grader.isolation is not level:
+        raise RunError(
+            f"the earlier report was made with isolation {work.earlier.header.grader.isolation}, and here it is "
+            f"{level}; grade everything again with --force"
+        )
+    grader = work.header.grader.model_copy(update={"isolation": level, "isolation_detail": detail})
+    return work.header.model_copy(update={"grader": grader})
 
 
 def _choose(options: Options, course: Course) -> tuple[Assignment, list[Found]]:
@@ -188,8 +229,7 @@ def _header(assignment: Assignment, seed: int, timeout_s: float) -> RunHeader:
             version=__version__,
             python=platform.python_version(),
             torch=version("torch"),
-            isolation=Isolation.NONE,
-            isolation_detail=ISOLATION_DETAIL,
+            isolation=Isolation.NONE,  # until it has been tried
         ),
     )
 

@@ -40,9 +40,11 @@ def score_submission(assignment: Assignment, staged: Staged, examined: Examined)
 def ungradable(assignment: Assignment, staged: Staged) -> Submission:
     """The entry of a submission of which nothing could be read: score 0, with what to do."""
     wanted = ", ".join(assignment.files)
-    reasons = "; ".join(
-        f"{name}: {reason}" for name, reason in staged.sources.unreadable.items() if name in assignment.files
-    )
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in staged.sources.unreadable.items():
+        if name in assignment.files:
+            by_reason.setdefault(reason, []).append(name)
+    reasons = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
     found = ", ".join(file.name for file in staged.files) or "no Python file"
     reason = f"no file could be read ({reasons})" if reasons else f"none of {wanted} is there; found {found}"
     return unscored(

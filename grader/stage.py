@@ -1,21 +1,25 @@
-"""A submission's files, read once: the bytes that are hashed are the bytes that run. Runs and parses nothing."""
+"""A submission's files, read once: the bytes that are hashed are the bytes that run. Runs and parses nothing.
+
+`intake` says what is there; here is decided which of it stands for which stub, and what is read beside it.
+"""
 
 import hashlib
-import os
-import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from grader.assignment import Assignment
-from grader.find import Found, homes, match_stub, neighbours
+from grader.find import Found
+from grader.intake import Tree, read_tree
+from grader.names import file_of, folder_of, homes, match_stub, neighbours
 from grader.report import SourceFile, clean_text
 from grader.sources import Sources
 
-#: Bytes of one source file; the largest homework seen has 60 KiB.
-MOST_BYTES = 1024 * 1024
-#: Files of one submission that are read.
+#: Files of one submission that can be imported.
 MOST_FILES = 200
+#: Notes about one submission; whoever needs more looks into it.
+_MOST_NOTES = 20
+#: Folders named in a reason.
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,95 +48,106 @@ def file_digest(files: Iterable[SourceFile]) -> frozenset[tuple[str, str]]:
     return frozenset((file.name, file.sha256) for file in files)
 
 
-class _Unreadable(Exception):
-    """Why a file cannot be read, for its student."""
+class _NoText(Exception):
+    """Why a file gives no text, for its student."""
 
 
 def stage(found: Found, assignment: Assignment) -> Staged:
-    """Read the files of a submission: those that stand for stubs, and the others that these may import."""
-    if found.is_link:
-        reason = "the folder is a symbolic link, which is not followed"
-        unreadable = dict.fromkeys(assignment.files, reason)
-        return Staged(id=found.id, sources=Sources(texts={}, unreadable=unreadable), files=(), notes=())
-    places = homes(found.folder, assignment.files)
+    """Read the files of a submission: those that stand for stubs, and the others that these may import.
+
+    Raises:
+        IntakeError: this machine could not read it, whatever is in it.
+    """
+    tree = read_tree(found)
+    if tree.problem:
+        packed = (SourceFile(name=found.path.name, sha256=tree.sha256),) if tree.sha256 else ()
+        return _nothing(found, assignment, tree, tree.problem, packed)
+    places = homes(_names(tree), assignment.files)
     if len(places) > 1:
-        names = ", ".join(clean_text(str(place.relative_to(found.folder))) for place in places[:5])
-        reason = f"several folders hold such a file ({names}); leave one"
-        return Staged(
-            id=found.id,
-            sources=Sources(texts={}, unreadable=dict.fromkeys(assignment.files, reason)),
-            files=(),
-            notes=(),
-        )
-    texts: dict[str, str] = {}
-    unreadable = {}
-    hashes: list[SourceFile] = []
+        shown = ", ".join(clean_text(place) or "the top" for place in places[:_MOST_NAMED])
+        more = ", ..." if len(places) > _MOST_NAMED else ""
+        reason = f"several folders hold such a file ({shown}{more}); leave one"
+        attempts = {name: data for name, data in tree.files.items() if homes([name], assignment.files)}
+        return _nothing(found, assignment, tree, reason, _hashed(attempts))
+    if not places and tree.cut:
+        return _nothing(found, assignment, tree, tree.cut, ())
+    return _staged(found, assignment, tree)
+
+
+def _staged(found: Found, assignment: Assignment, tree: Tree) -> Staged:
     notes: list[str] = []
-    for name, path in _paths(found, assignment, notes).items():
+    chosen = _chosen(assignment, tree, notes)
+    texts: dict[str, str] = {}
+    unreadable: dict[str, str] = {}
+    for name, source in chosen.items():
         try:
-            data = _read(path)
-            hashes.append(SourceFile(name=name, sha256=hashlib.sha256(data).hexdigest()))
-            texts[name] = _decode(data)
-        except _Unreadable as problem:
+            texts[name] = _text(tree, source)
+        except _NoText as problem:
             unreadable[name] = str(problem)
+            if name not in assignment.files:  # its absence is noticed as an import that fails, far from here
+                notes.append(f"{clean_text(source)} was not read: {problem}")
     if not any(name in texts for name in assignment.files):
         texts = {}
     return Staged(
         id=found.id,
         sources=Sources(texts=texts, unreadable=unreadable),
-        files=tuple(hashes),
-        notes=tuple(notes),
+        files=_hashed({name: tree.files[source] for name, source in chosen.items() if source in tree.files}),
+        notes=_few([*notes, *tree.notes]),
     )
 
 
-def _paths(found: Found, assignment: Assignment, notes: list[str]) -> dict[str, Path]:
-    """Name under which a file is imported, to the file."""
-    paths: dict[str, Path] = {}
-    for name in assignment.files:
-        match = match_stub(found.folder, name)
+def _chosen(assignment: Assignment, tree: Tree, notes: list[str]) -> dict[str, str]:
+    """Name under which a file is imported, to its name in the submission."""
+    names = _names(tree)
+    chosen: dict[str, str] = {}
+    for stub in assignment.files:
+        match = match_stub(names, stub)
         if match:
-            paths[name] = match.path
+            chosen[stub] = match.name
             if not match.is_exact:
-                notes.append(f"{_shown(match.path, found)} was read as {name}")
-            notes.extend(f"{_shown(other, found)} was not read" for other in match.others)
-    taken = set(paths.values())
-    folders = {found.folder, *(path.parent for path in taken)}
-    try:
-        others = sorted(path for folder in folders for path in neighbours(folder))
-    except OSError as error:
-        notes.append(f"the folder cannot be read: {error.strerror}")
-        others = []
-    for path in others:
-        if path not in taken and path.stem.isidentifier() and len(paths) < MOST_FILES:
-            paths.setdefault(path.name, path)
-    return paths
+                verb = "was read as" if match.name in tree.files else "was taken for"
+                notes.append(f"{clean_text(match.name)} {verb} {stub}")
+            notes.extend(f"{clean_text(other)} was not read" for other in match.others)
+    taken = set(chosen.values())
+    folders = {"", *map(folder_of, taken)}
+    for name in sorted(name for folder in folders for name in neighbours(names, folder)):
+        imported = file_of(name)
+        if name not in taken and imported.removesuffix(".py").isidentifier() and len(chosen) < MOST_FILES:
+            chosen.setdefault(imported, name)
+    return chosen
 
 
-def _shown(path: Path, found: Found) -> str:
-    return clean_text(str(path.relative_to(found.folder)))
+def _nothing(found: Found, assignment: Assignment, tree: Tree, reason: str, files: tuple[SourceFile, ...]) -> Staged:
+    """A submission of which no file is taken, for one reason."""
+    sources = Sources(texts={}, unreadable=dict.fromkeys(assignment.files, reason))
+    return Staged(id=found.id, sources=sources, files=files, notes=_few(tree.notes))
 
 
-def _read(path: Path) -> bytes:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise _Unreadable(f"{error.strerror}") from None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _Unreadable("it is no regular file")
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise _Unreadable(f"it is larger than {MOST_BYTES // 1024} KiB")
-    return data
+def _names(tree: Tree) -> list[str]:
+    """What is there, whether it can be taken or not: a better name that cannot is a reason, and not passed over."""
+    return [*tree.files, *tree.refused]
 
 
-def _decode(data: bytes) -> str:
+def _hashed(files: Mapping[str, bytes]) -> tuple[SourceFile, ...]:
+    return tuple(SourceFile(name=name, sha256=hashlib.sha256(data).hexdigest()) for name, data in files.items())
+
+
+def _few(notes: Iterable[str]) -> tuple[str, ...]:
+    everything = tuple(notes)
+    left = len(everything) - _MOST_NOTES
+    return (*everything[:_MOST_NOTES], f"and {left} more of this kind") if left > 0 else everything
+
+
+def _text(tree: Tree, name: str) -> str:
+    if name in tree.refused:
+        raise _NoText(tree.refused[name])
+    data = tree.files[name]
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = data[: error.start]
         line = before.count(b"\n") + 1
         column = len(before) - (before.rfind(b"\n") + 1) + 1
-        raise _Unreadable(
+        raise _NoText(
             f"it is not UTF-8: byte 0x{data[error.start]:02x} at line {line}, column {column}; save the file as UTF-8"
         ) from None

@@ -9,8 +9,9 @@ from grader.assignment import AssignmentError, read_assignment
 from grader.conversation import Conversation, TimeLimits
 from grader.course import CourseError, find_course
 from grader.examination import Examination
-from grader.find import Found
+from grader.find import Found, find_archive, find_folder
 from grader.given import Inputs
+from grader.intake import IntakeError
 from grader.launch import ForkLauncher, LaunchError, SpawnLauncher, Zygote, can_fork
 from grader.oracle import Oracle, OracleError
 from grader.plugin import CheckPlugin
@@ -23,22 +24,23 @@ def register(config: pytest.Config, submission: str, seed: int | None) -> None:
     Raises:
         pytest.UsageError: no checks, no course or no submission; the text says which.
     """
-    folder = Path(submission)
-    if not folder.is_dir():
-        raise pytest.UsageError(f"--submission {submission}: no such folder; wanted one student's folder")
+    place = Path(submission)
+    found = find_folder(place) if place.is_dir() else find_archive(place)
+    if found is None:
+        raise pytest.UsageError(f"--submission {submission}: no such folder; wanted one student's folder or archive")
     try:
-        examination, stack = _examination(_assignment_folder(config), folder, seed)
-    except (AssignmentError, CourseError, OracleError, LaunchError) as error:
+        examination, stack = _examination(_assignment_folder(config), found, seed)
+    except (AssignmentError, CourseError, OracleError, LaunchError, IntakeError) as error:
         raise pytest.UsageError(str(error)) from None
     config.add_cleanup(stack.close)
     config.pluginmanager.register(CheckPlugin(examination.assignment, examination), "grader-checks")
 
 
-def _examination(folder: Path, submission: Path, seed: int | None) -> tuple[Examination, ExitStack]:
+def _examination(folder: Path, found: Found, seed: int | None) -> tuple[Examination, ExitStack]:
     assignment = read_assignment(folder)
     inputs = Inputs(assignment.published_seed if seed is None else seed)
     oracle = Oracle(find_course(folder).reference, assignment, inputs)
-    staged = stage(Found(id=submission.name, folder=submission), assignment)
+    staged = stage(found, assignment)
     stack = ExitStack()
     launcher: ForkLauncher | SpawnLauncher = SpawnLauncher()
     if can_fork():

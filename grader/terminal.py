@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.render.overview import Overview, Row
-from grader.report import Isolation, RunHeader, Status
+from grader.report import Grader, Isolation, RunHeader, Status
 from grader.show import for_terminal
 from grader.store import Store
 
@@ -31,20 +31,18 @@ class Screen:
         self._err = Console(stderr=True, highlight=False)
 
     def banner(self, header: RunHeader, count: int, jobs: int) -> None:
-        """What is about to be graded, and how well students' code is confined."""
+        """What is about to be graded."""
         name = header.assignment.name
         self._err.print(
             f"Grading {count} {'submission' if count == 1 else 'submissions'} of {name}, "
             f"{jobs} at a time, seed {header.seed}",
             markup=False,
         )
-        if header.grader.isolation is not Isolation.STRONG:
-            self._err.print(
-                Text(
-                    f"Isolation: {header.grader.isolation}. {header.grader.isolation_detail}",
-                    style="bold yellow",
-                )
-            )
+
+    def isolation(self, grader: Grader) -> None:
+        """A warning, where students' code is less than strongly confined."""
+        if grader.isolation is not Isolation.STRONG:
+            self._err.print(Text(f"Isolation: {grader.isolation}. {grader.isolation_detail}", style="bold yellow"))
 
     def say(self, text: str) -> None:
         """One line of news."""

@@ -8,8 +8,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from decimal import Decimal
@@ -25,6 +26,7 @@ from grader.call import Call, Payload
 from grader.conversation import Conversation, TimeLimits
 from grader.launch import ForkLauncher, LaunchError, Zygote
 from grader.outcome import Outcome
+from grader.worker.sandbox import LAYERS
 
 Value = TypeVar("Value")
 #: Folders with files named like tests that are none of this suite: the attacked course's checks.
@@ -37,6 +39,8 @@ WORK = "work.py"
 INPUT = torch.arange(6, dtype=torch.float64).reshape(2, 3)
 #: Seconds after which something that must happen has not happened.
 PATIENCE_S = 60.0
+#: The user `nobody`, of no rights.
+_NOBODY = 65534
 
 TINY_COURSE = {
     "assignments/tiny/assignment.toml": """
@@ -134,6 +138,25 @@ def write_files(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     return folder
 
 
+@pytest.fixture
+def as_nobody() -> Iterator[Path]:
+    """A folder of a user who may not read everything, as root may; the test is that user."""
+    with tempfile.TemporaryDirectory() as name:  # not below tmp_path, which only its owner may enter
+        folder = Path(name).resolve()
+        is_root = os.geteuid() == 0
+        if is_root:
+            folder.chmod(0o777)
+            os.seteuid(_NOBODY)
+        try:
+            yield folder
+        finally:
+            if is_root:
+                os.seteuid(0)
+            for inside, folders, _ in os.walk(folder):
+                for one in folders:
+                    os.chmod(os.path.join(inside, one), 0o755)
+
+
 # --- talking to a worker ----------------------------------------------------------------------------------------
 
 
@@ -175,6 +198,25 @@ def make_call(*tensors: torch.Tensor, **fields: object) -> Call:
 Talk = Callable[..., Conversation]
 
 
+def warm_process(started: int) -> int:
+    """The process that workers are forked from: where there are namespaces, the child of the one that was started."""
+    inside = [child for child in children_of(started) if _namespace_of(child) != _namespace_of(started)]
+    return inside[0] if inside else started
+
+
+def workers_of(started: int) -> list[int]:
+    """Workers that are running, by the numbers they have here; what they left behind counts too."""
+    return descendants_of(warm_process(started))
+
+
+def _namespace_of(pid: int) -> str:
+    """The processes among which this one is."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/pid")
+    except OSError:  # it has gone
+        return ""
+
+
 @pytest.fixture
 def talk(launcher: ForkLauncher) -> Iterator[Talk]:
     """Begin a conversation with sources: a text for `work.py`, or file names to texts. It ends with the test."""
@@ -204,13 +246,13 @@ def own_zygote() -> Iterator[Talk]:
     """Begin a conversation through a zygote of the test's own, which it may end."""
     with ExitStack() as stack:
 
-        def begin(source: str, **deadlines: float) -> Conversation:
+        def begin(source: str, layers: Collection[str] = LAYERS) -> tuple[Conversation, Zygote]:
             zygote = stack.enter_context(Zygote(1))
             zygote.wait()
             launcher = ForkLauncher(zygote.controls[0])
-            conversation = Conversation(launcher, {WORK: source}, tiny_assignment(), TimeLimits(**deadlines))
+            conversation = Conversation(launcher, {WORK: source}, tiny_assignment(), TimeLimits(), layers)
             stack.callback(_close, conversation)
-            return conversation
+            return conversation, zygote
 
         yield begin
 

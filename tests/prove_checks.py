@@ -92,7 +92,7 @@ def edited(files: Mapping[str, str], edits: Iterable[Mapping[str, str]]) -> dict
 
 def grade_entries(chosen: Iterable[Entry], seed: int, folder: Path) -> dict[str, Submission]:
     """The report entries of the proof's submissions, written below `folder`, graded with a seed."""
-    found = [Found(id=entry.id, folder=_write(folder / entry.id, entry.files)) for entry in chosen]
+    found = [Found(id=entry.id, path=_write(folder / entry.id, entry.files)) for entry in chosen]
     with Zygote(min(os.cpu_count() or 1, len(found))) as zygote:
 
         def grade(grading: Grading) -> dict[str, Submission]:

@@ -1,11 +1,12 @@
-"""Where the submissions are, and which file stands for which stub."""
+"""Where the submissions are, among folders, archives, links and what else lies about."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from grader.find import FindError, file_names, find_submissions, match_stub, neighbours, unread_archives
+from grader.find import FindError, find_submissions, unread_archives
+from grader.report import clean_text
 
 FILES = ["mix.py", "scale_up.py"]
 
@@ -30,15 +31,6 @@ def refusal(folder, **options):
     return str(refused.value)
 
 
-def matched(folder, name="scale_up.py"):
-    """The file that stands for a stub, from the submission's folder, and whether it is the stub's own place."""
-    match = match_stub(folder, name)
-    return match and (match.path.relative_to(folder).as_posix(), match.is_exact)
-
-
-# --- submissions ------------------------------------------------------------------------------------------------
-
-
 def test_find_each_folder_is_a_submission_in_order_of_name(tmp_path):
     """Also one that holds no homework: it is graded as such, not dropped."""
     write(tmp_path, "bob/mix.py", "ann/mix.py", "cleo/notes.txt")
@@ -52,7 +44,7 @@ def test_find_folder_with_stub_files_is_one_submission(tmp_path):
 
     found = find_submissions(tmp_path / "ann", FILES)
 
-    assert [("ann", tmp_path / "ann")] == [(one.id, one.folder) for one in found]
+    assert [("ann", tmp_path / "ann")] == [(one.id, one.path) for one in found]
 
 
 def test_find_folder_with_a_misspelt_stub_file_is_one_submission(tmp_path):
@@ -77,14 +69,22 @@ def test_find_leftovers_of_tools_are_no_submissions(tmp_path):
     assert ["ann"] == ids(tmp_path)
 
 
-def test_find_linked_folder_is_found_and_marked(tmp_path):
-    """A linked folder could be anyone's: it is not followed, and its student is not forgotten."""
+def test_find_linked_folder_is_found(tmp_path):
+    """Whoever reads it refuses it, and its student is not forgotten; a link to a file is none."""
     write(tmp_path, "all/ann/mix.py", "elsewhere/mix.py")
+    (tmp_path / "all" / "yan").symlink_to("yan")
     (tmp_path / "all" / "zed").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "all" / "handout").symlink_to(tmp_path / "elsewhere" / "mix.py")
 
-    found = find_submissions(tmp_path / "all", FILES)
+    assert ["ann", "yan", "zed"] == ids(tmp_path / "all")
 
-    assert [("ann", False), ("zed", True)] == [(one.id, one.is_link) for one in found]
+
+def test_find_folder_named_by_a_link_is_taken_where_it_leads(tmp_path):
+    """The person who names it knows where it leads; a student's link is another matter."""
+    write(tmp_path, "real/mix.py")
+    (tmp_path / "link").symlink_to("real")
+
+    assert [("real", tmp_path / "real")] == [(one.id, one.path) for one in find_submissions(tmp_path / "link", FILES)]
 
 
 def test_find_names_that_are_shown_alike_get_ids_of_their_own(tmp_path):
@@ -149,7 +149,7 @@ def test_find_file_is_no_folder(tmp_path):
 def test_find_empty_folder_says_what_is_wanted(tmp_path):
     """How a folder of submissions looks."""
     assert (
-        f"{tmp_path} holds no submission: wanted one folder per student, with mix.py, scale_up.py"
+        f"{tmp_path} holds no submission: wanted one folder or archive per student, with mix.py, scale_up.py"
     ) == refusal(tmp_path)  # fmt: skip
 
 
@@ -161,89 +161,6 @@ def test_find_only_without_a_match_offers_near_ones(tmp_path):
     assert f"no submission in {tmp_path} matches 'zzzz'" == refusal(tmp_path, only="zzzz")
 
 
-# --- stub files -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "Scale_Up.py",
-        "SCALE_UP.PY",
-        "scaleup.py",
-        "scale-up.py",
-        "scale up.py",
-        "scale_up-1.py",
-        "scale_up (2).py",
-        "scale_up(2).py",
-        "scale_up_copy.py",
-        "scale_up-Copy.py",
-        "sub/folder/deep/scale_up.py",
-    ],
-)
-def test_find_other_spellings_and_places_stand_for_a_stub(tmp_path, name):
-    """Found, and known not to be the stub's own name or place."""
-    write(tmp_path, name)
-
-    assert (name, False) == matched(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "name", ["scale.py", "my_scale_up.py", "scale_up.txt", "scale_up.py.bak", "a/b/c/d/scale_up.py", ".x/scale_up.py"]
-)
-def test_find_other_files_stand_for_no_stub(tmp_path, name):
-    """Not everything near is meant."""
-    write(tmp_path, name)
-
-    assert matched(tmp_path) is None
-
-
-@pytest.mark.parametrize(
-    ("names", "best"),
-    [
-        (["scale_up.py", "scale_up-1.py", "sub/scale_up.py"], "scale_up.py"),
-        (["scale_up-1.py", "scale_up-2.py", "scale_up-10.py"], "scale_up-10.py"),
-        (["Scale_Up.py", "sub/scale_up.py"], "Scale_Up.py"),
-        (["Scale_Up.py", "scale_up (1).py"], "scale_up (1).py"),
-        (["b/scale_up.py", "a/Scale_Up.py"], "b/scale_up.py"),
-    ],
-)
-def test_find_of_several_candidates_one_is_chosen(tmp_path, names, best):
-    """The stub's own name first; then what is nearer the top; then the last copy."""
-    write(tmp_path, *names)
-
-    assert (best, best == "scale_up.py") == matched(tmp_path)
-
-
-def test_find_stub_that_is_a_link_or_no_file_is_not_taken(tmp_path):
-    """A link could read anything; a folder or a pipe reads nothing."""
-    (tmp_path / "scale_up.py").symlink_to("/etc/hostname")
-    (tmp_path / "mix.py").mkdir()
-    os.mkfifo(tmp_path / "Mix.py")
-
-    assert (None, None) == (matched(tmp_path), matched(tmp_path, "mix.py"))
-
-
-def test_find_submission_with_thousands_of_files_ends(tmp_path):
-    """A folder that is no homework is given up, not searched through."""
-    write(tmp_path, "unseen/mix.py", *[f"many/{number}.txt" for number in range(2000)])
-
-    assert matched(tmp_path, "mix.py") is None
-
-
-def test_find_file_names_are_those_of_all_python_files(tmp_path):
-    """What tells which assignment is answered."""
-    write(tmp_path, "ann/mix.py", "ann/sub/Scale_Up.PY", "ann/notes.txt", "bob/mix.py")
-
-    assert ["Scale_Up.PY", "mix.py", "mix.py"] == sorted(file_names(find_submissions(tmp_path, FILES)))
-
-
-def test_find_neighbours_are_python_files_at_the_top(tmp_path):
-    """What a stub may import."""
-    write(tmp_path, "mix.py", "extra.py", ".hidden.py", "notes.txt", "sub/deep.py")
-
-    assert ["extra.py", "mix.py"] == [path.name for path in neighbours(tmp_path)]
-
-
 def test_find_stub_files_beside_students_folders_are_refused(tmp_path):
     """A class with a solution left in its folder is not one submission."""
     write(tmp_path, "mix.py", "ann/mix.py", "bob/mix.py")
@@ -251,8 +168,107 @@ def test_find_stub_files_beside_students_folders_are_refused(tmp_path):
     assert "is it one submission or a class?" in refusal(tmp_path)
 
 
-def test_find_archives_are_named(tmp_path):
-    """Homework that nobody has unpacked must not be missed."""
-    write(tmp_path, "ann/mix.py", "bob.zip", "cyd.tar.gz", "grades.csv")
+# --- archives ---------------------------------------------------------------------------------------------------
 
-    assert ["bob.zip", "cyd.tar.gz"] == unread_archives(tmp_path)
+
+def test_find_archive_is_a_submission_named_without_its_suffix(tmp_path):
+    """Beside folders, in order of name; a folder that is called like an archive stays a folder."""
+    write(
+        tmp_path, "bob/mix.py", "ann.zip", "cyd.tar.gz", "dan.TGZ", "eve.v2.tar", "fay.zip/mix.py", "grades.csv", ".zip"
+    )
+
+    found = find_submissions(tmp_path, FILES)
+
+    assert [
+        ("ann", True),
+        ("bob", False),
+        ("cyd", True),
+        ("dan", True),
+        ("eve.v2", True),
+        ("fay.zip", False),
+    ] == [(one.id, one.is_archive) for one in found]
+
+
+def test_find_archive_and_folder_of_one_name_are_both_submissions(tmp_path):
+    """Neither replaces the other, also where a folder is called as the other would be."""
+    write(tmp_path, "ann/mix.py", "ann (2)/mix.py", "ann.zip", "ann.tar")
+
+    found = {one.id: one.path.name for one in find_submissions(tmp_path, FILES)}
+
+    assert {"ann": "ann", "ann (2)": "ann (2)", "ann (3)": "ann.tar", "ann (4)": "ann.zip"} == found
+
+
+def test_find_archive_that_is_named_is_one_submission(tmp_path):
+    """`grade one.zip`."""
+    write(tmp_path, "ann.zip")
+
+    found = find_submissions(tmp_path / "ann.zip", FILES)
+
+    assert [("ann", tmp_path / "ann.zip", True)] == [(one.id, one.path, one.is_archive) for one in found]
+
+
+def test_find_archive_that_is_not_read_says_which_are(tmp_path):
+    """`grade one.7z` is no folder and no archive that is read."""
+    write(tmp_path, "ann.7z")
+
+    assert (
+        f"{tmp_path / 'ann.7z'} is a file that is not read (only zip, tar and tar.gz archives are read); "
+        "wanted the folder that holds the submissions"
+    ) == refusal(tmp_path / "ann.7z")
+
+
+def test_find_archives_that_are_not_read_are_named(tmp_path):
+    """Homework in them must not be missed; what `only` left out is no such thing."""
+    write(tmp_path, "ann/mix.py", "bob.7z", "cyd.tar.xz", "dan.zip", "eve.rar/mix.py", "grades.csv")
+
+    found = find_submissions(tmp_path, FILES, only="ann")
+
+    reason = "only zip, tar and tar.gz archives are read; unpack it first"
+    assert {"bob.7z": reason, "cyd.tar.xz": reason} == unread_archives(tmp_path, found)
+
+
+def test_find_archive_beside_the_folder_it_was_unpacked_to_is_no_submission(tmp_path):
+    """Who unpacks a class beside its archive means the folder, and is told about the archive."""
+    write(tmp_path, "class.zip", "class/ann/mix.py", "class/bob.zip", "class/cyd.rar")
+
+    found = find_submissions(tmp_path, FILES)
+
+    assert ["ann", "bob"] == [one.id for one in found]
+    assert {
+        "class.zip": "the submissions are taken from the folder class; move it there",
+        "cyd.rar": "only zip, tar and tar.gz archives are read; unpack it first",
+    } == unread_archives(tmp_path, found)
+
+
+def test_find_archive_beside_a_single_students_folder_leaves_the_folder_whole(tmp_path):
+    """One student handed in two attempts as folders, another an archive: that is a class of two."""
+    write(tmp_path, "ann/first/mix.py", "ann/second/mix.py", "bob.zip")
+
+    assert ["ann", "bob"] == ids(tmp_path)
+
+
+# --- hostile folders --------------------------------------------------------------------------------------------
+
+
+def test_find_folder_that_is_closed_is_found_and_stops_nobody(as_nobody):
+    """What a student's folder holds is asked here only to tell a class from a submission."""
+    write(as_nobody, "all/ann/mix.py", "all/bob/mix.py", "all/cyd/mix.py")
+    (as_nobody / "all" / "ann").chmod(0)
+
+    assert ["ann", "bob", "cyd"] == ids(as_nobody / "all")
+    assert ["ann", "bob", "cyd"] == ids(as_nobody)
+
+
+def test_find_folder_of_the_staffs_that_is_closed_says_so(as_nobody):
+    """There is nothing to grade, and no traceback."""
+    (as_nobody / "all").mkdir(mode=0)
+
+    assert f"{as_nobody / 'all'} cannot be read: Permission denied" == refusal(as_nobody / "all")
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "\u202egnp", "-rf", "x" * 255, "<b>", "\udcff", " "])
+def test_find_odd_names_are_found(tmp_path, name):
+    """What may stand in a name stands in an id, spelt out where UTF-8 has no sign for it."""
+    write(tmp_path, f"{name}/mix.py", "ann/mix.py")
+
+    assert sorted(["ann", clean_text(name)]) == ids(tmp_path)

@@ -154,12 +154,11 @@ def test_grade_table_in_a_very_narrow_terminal_leaves_the_parts_out(grade, hande
     assert "1.00" == next(line for line in lines if line.startswith("cyd")).split()[1]
 
 
-def test_grade_says_how_weak_the_isolation_is_and_with_what_seed(graded):
-    """Nobody has to open a file to learn either."""
+def test_grade_says_what_it_grades_and_with_what_seed(graded):
+    """Nobody has to open a file to learn that."""
     result, _ = graded
 
     assert "Grading 8 submissions of tiny, 2 at a time, seed 5" in result.stderr
-    assert "Isolation: none." in result.stderr
 
 
 def test_grade_one_job_and_two_give_the_same_report(both_runs):
@@ -432,7 +431,7 @@ def test_grade_ungradable_submission_exits_1_and_says_what_to_hand_in(broken_off
 def corner(tmp_path_factory):
     """A folder of things that are no class."""
     folder = tmp_path_factory.mktemp("corner")
-    write_files(folder, {"homework.zip": "", "used/thesis.tex": "", "run/ada/double.py": DOUBLE, "file": ""})
+    write_files(folder, {"homework.7z": "", "used/thesis.tex": "", "run/ada/double.py": DOUBLE, "file": ""})
     (folder / "empty").mkdir()
     return folder
 
@@ -442,8 +441,8 @@ def corner(tmp_path_factory):
     [
         (["nothing"], ["nothing does not exist"]),
         (["emtpy"], ["emtpy does not exist; did you mean", "empty?"]),
-        (["homework.zip"], ["homework.zip is a file; wanted the folder that holds the submissions"]),
-        (["empty"], ["empty holds no submission: wanted one folder per student, with double.py, halve.py"]),
+        (["homework.7z"], ["homework.7z is a file that is not read (only zip, tar and tar.gz archives are read)"]),
+        (["empty"], ["empty holds no submission: wanted one folder or archive per student, with double.py, halve.py"]),
         (["run", "-a", "tinny"], ["no assignment is called 'tinny'", "did you mean tiny?"]),
         (["run", "-a", "biology"], ["no assignment is called 'biology'", "there are: tiny"]),
         (["run", "-o", "run/report"], ["run/report lies in", "choose another folder with -o"]),

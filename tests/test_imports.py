@@ -100,7 +100,20 @@ def test_imports_no_module_is_a_drawer():
     assert [] == [name for name in FILES if drawers & set(name.split("."))]
 
 
-@pytest.mark.parametrize("name", ["grader.verdict", "grader.show", "grader.sources", "grader.compare"])
+def test_imports_finding_submissions_reads_none():
+    """Where they are is a matter of names; only `intake` opens what a student handed in."""
+    assert {"grader.names", "grader.report", "grader.verdict"} == reachable("grader.find")
+
+
+def test_imports_taking_archives_apart_happens_in_a_process_of_its_own():
+    """No parser of archives is loaded where a grade is decided."""
+    parsers = {"zipfile", "tarfile", "gzip", "zlib"}
+
+    assert ["grader.worker.unpack"] == [name for name in FILES if parsers & GRAPH[name]]
+    assert [] == [name for name in FILES if "grader.worker.unpack" in GRAPH[name]]
+
+
+@pytest.mark.parametrize("name", ["grader.verdict", "grader.show", "grader.sources", "grader.names", "grader.compare"])
 def test_imports_leaves_take_nothing_of_grader(name):
     """What every stage uses depends on none."""
     assert set() == inside(name)
@@ -117,9 +130,11 @@ def test_imports_renderers_read_reports_and_nothing_behind_them(name):
     assert not {"torch", "pytest"} & {other.partition(".")[0] for other in GRAPH[name]}
 
 
-@pytest.mark.parametrize("name", ["grader.report", "grader.find", "grader.assignment", "grader.course", "grader.stage"])
+@pytest.mark.parametrize(
+    "name", ["grader.report", "grader.find", "grader.intake", "grader.assignment", "grader.course", "grader.stage"]
+)
 def test_imports_stages_around_an_examination_do_not_reach_it(name):
-    """Each can be used, and tested, without torch, pytest or a process."""
+    """Each can be used, and tested, without torch, pytest or a worker."""
     behind = {"grader.oracle", "grader.conversation", "grader.launch", "grader.examine", "grader.plugin", "grader.pool"}
 
     assert set() == reachable(name) & behind

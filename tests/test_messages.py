@@ -156,6 +156,22 @@ def test_messages_exception_shows_call_inputs_error_and_line():
     ) == no_answer(failed)
 
 
+@pytest.mark.parametrize(
+    "refused",
+    [
+        {"type": "PermissionError", "bases": ("PermissionError", "OSError"), "message": "[Errno 13] mine.txt"},
+        {"message": "unable to open shared memory object: Operation not permitted (1)"},
+    ],
+)
+def test_messages_exception_of_the_sandbox_says_what_is_not_allowed(refused):
+    """A student who writes a file or starts a process reads that nothing is wrong with their machine."""
+    lines = no_answer(raised(**refused)).splitlines()
+
+    assert (
+        "  note      submissions run without network, files to write and other processes; the task needs none of them"
+    ) == lines[-1]
+
+
 def test_messages_exception_without_text_or_lines_shows_its_class():
     """What is not there leaves no empty rows."""
     assert "mix(query, key) raised an error\n" + HEAD + "  error     KeyError" == no_answer(

@@ -5,16 +5,31 @@ import os
 import signal
 
 import pytest
-from conftest import DOUBLE, HALVE, RIGHT, TINY_COURSE, Command, children_of, finish, is_zygote, wait_until, write_files
+from conftest import (
+    DOUBLE,
+    HALVE,
+    RIGHT,
+    TINY_COURSE,
+    Command,
+    children_of,
+    finish,
+    is_zygote,
+    wait_until,
+    workers_of,
+    write_files,
+)
 
 #: Holds its examiner for the second that an import may take here.
 HANGS = {"double.py": "import time\ntime.sleep(1000)\n", "halve.py": HALVE}
-#: Ends the process that all workers are forked from.
-KILLS = {"double.py": "import os, time\nos.kill(os.getppid(), 9)\ntime.sleep(1000)\n", "halve.py": HALVE}
-#: Lines of a check that has a fault of its own, which one answer brings to light.
-BREAKS = """    if float(student(given.normal("x", 2, 3)).value("y").abs().max()) > 1e6:
+#: Lines of a check that has faults of its own, which two answers bring to light: one ends the examiner.
+BREAKS = """    largest = float(student(given.normal("x", 2, 3)).value("y").abs().max())
+    if largest > 1e12:
+        __import__("os")._exit(1)
+    if largest > 1e6:
         raise RuntimeError("the check is broken")
 """
+#: An answer that ends the examiner whenever it is graded.
+KILLS = {**RIGHT, "halve.py": HALVE.replace("0.5", "1e15")}
 #: More than two examiners grade before they are replaced.
 MANY = 104
 
@@ -60,7 +75,7 @@ def find_processes(grade, last, out):
         children = children_of(grade)
         zygotes = [pid for pid in children if is_zygote(pid)]
         examiners = [pid for pid in children if pid not in zygotes]
-        return (examiners[0], zygotes[0]) if examiners and zygotes and children_of(zygotes[0]) else None
+        return (examiners[0], zygotes[0]) if examiners and zygotes and workers_of(zygotes[0]) else None
 
     return wait_until(look, f"the submission after {last} is in a worker")
 
@@ -84,7 +99,7 @@ def disturbed(command, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def crowded(command, tmp_path_factory):
-    """A class of equal submissions, two at a time, and one that kills the zygote whenever it is graded."""
+    """A class of equal submissions, two at a time, and one that ends its examiner whenever it is graded."""
     folder = tmp_path_factory.mktemp("crowded")
     wrong = {"double.py": DOUBLE.replace("x + x", "x + 1"), "halve.py": HALVE}
     students = {f"s{number:03}": wrong for number in range(MANY)}

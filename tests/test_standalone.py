@@ -81,7 +81,10 @@ def test_standalone_single_check_is_judged_without_those_before_it():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([CHECKS, "--submission", "nowhere"], "--submission nowhere: no such folder; wanted one student's folder"),
+        (
+            [CHECKS, "--submission", "nowhere"],
+            "nowhere: no such folder; wanted one student's folder or archive",
+        ),
         (["--submission", PLAIN], "--submission needs the checks: pytest assignments/NAME/checks --submission FOLDER"),
         ([CHECKS, "--submission", PLAIN, "--grader-seed", "x"], "--grader-seed: invalid int value: 'x'"),
     ],

@@ -5,10 +5,10 @@ import resource
 import signal
 
 import pytest
-from conftest import function, is_running, make_call, wait_until
+from conftest import function, is_running, make_call, wait_until, warm_process, workers_of
 
 from grader.assignment import Limits
-from grader.outcome import Died, Raised, Returned
+from grader.outcome import Died, Raised, Returned, TimedOut
 
 SMALL = Limits(memory_mib=128)
 
@@ -63,7 +63,7 @@ def test_limits_file_cannot_be_written(tmp_path, talk):
 
 def test_limits_descriptors_run_out(talk):
     """Open files are limited too."""
-    reply = talk(function("return [os.pipe() for _ in range(1000)]")).ask(make_call(), None).reply
+    reply = talk(function("return [os.dup(0) for _ in range(1000)]")).ask(make_call(), None).reply
 
     assert ("OSError", True) == (reply.type, "Too many open files" in reply.message)
 
@@ -102,33 +102,36 @@ def test_limits_worker_holds_its_connection_and_nothing_else_open(talk):
     assert "['/dev/null', 'pipe', 'pipe', 'pipe', 'socket']\n" == printed
 
 
-def test_limits_process_left_running_ends_with_its_worker(talk):
-    """A child that a student's code forks cannot outlive the submission, nor its own children."""
-    body = "if os.fork() == 0:\n    os.setsid()\n    os.fork()\n    while True:\n        time.sleep(1)\n"
-    body += "print(open(f'/proc/{os.getpid()}/task/{os.getpid()}/children').read())\nreturn x"
-    conversation = talk(function(body))
-    children = [int(pid) for pid in conversation.ask(make_call(), None).printed.split()]
+def test_limits_process_left_running_ends_with_its_worker(own_zygote):
+    """Where no layer forbids a child, it cannot outlive the submission, nor can its own children."""
+    body = "if os.fork() == 0:\n    os.setsid()\n    os.fork()\n    while True:\n        time.sleep(1)\nreturn x"
+    conversation, zygote = own_zygote(function(body), layers=())
+    conversation.ask(make_call(), None)
+    children = wait_until(
+        lambda: len(found := workers_of(zygote.pid)) == 3 and found, "worker, child and grandchild run"
+    )
 
     conversation.close()
 
-    assert children
-    wait_until(lambda: not any(map(is_running, children)), "the children have ended")
+    wait_until(lambda: not any(map(is_running, children)), "all have ended")
 
 
-def test_limits_process_left_running_after_a_timeout_ends(talk):
+def test_limits_process_left_running_after_a_timeout_ends(own_zygote):
     """SIGKILL at a deadline takes the worker's children with it."""
-    body = "child = os.fork()\nif child:\n    print(child, flush=True)\nwhile True:\n    time.sleep(1)"
+    conversation, zygote = own_zygote(function("os.fork()\nwhile True:\n    time.sleep(1)"), layers=())
 
-    printed = talk(function(body), call_s=0.5).ask(make_call(), None).printed
+    reply = conversation.ask(make_call(), None).reply
 
-    wait_until(lambda: not is_running(int(printed)), "the child has ended")
+    assert isinstance(reply, TimedOut)
+    wait_until(lambda: not workers_of(zygote.pid), "worker and child have ended")
 
 
 def test_limits_worker_ends_with_its_zygote(own_zygote):
     """When the zygote is killed, the kernel ends what it forked."""
-    conversation = own_zygote(function("print(os.getpid(), os.getppid())\nreturn x"))
-    worker, parent = map(int, conversation.ask(make_call(), None).printed.split())
+    conversation, zygote = own_zygote(function("return x"))
+    conversation.ask(make_call(), None)
+    (worker,) = workers_of(zygote.pid)
 
-    os.kill(parent, signal.SIGKILL)
+    os.kill(warm_process(zygote.pid), signal.SIGKILL)
 
     wait_until(lambda: not is_running(worker), "the worker has ended")

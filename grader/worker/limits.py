@@ -1,16 +1,13 @@
 """Resource limits of a worker, and the signal that ends it with its parent. Set before student code runs."""
 
-import ctypes
 import os
 import resource
 import signal
-import sys
 from typing import NamedTuple
 
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
-_PR_SET_CHILD_SUBREAPER = 36
+from .kernel import IS_LINUX, PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
+
 _MIB = 1024 * 1024
-_LIBC = ctypes.CDLL(None, use_errno=True)  # opened before the fork, where it costs nothing
 
 
 class Limits(NamedTuple):
@@ -26,17 +23,22 @@ class Limits(NamedTuple):
 
 def die_with_parent(parent: int) -> None:
     """Ask the kernel for SIGKILL when the parent ends; leave at once if it has ended already."""
-    if sys.platform != "linux":
+    if not IS_LINUX:
         return
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    end_with_parent()
     if os.getppid() != parent:
         os._exit(1)
 
 
+def end_with_parent() -> None:
+    """Ask the kernel for SIGKILL when the parent ends. The caller sees to it that it has not ended before."""
+    prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL))
+
+
 def adopt_orphans() -> None:
     """Become the parent of whatever processes a worker leaves behind, so that they can be ended."""
-    if sys.platform == "linux":
-        _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    if IS_LINUX:
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def apply(limits: Limits) -> None:
@@ -45,8 +47,17 @@ def apply(limits: Limits) -> None:
     _lower(resource.RLIMIT_FSIZE, 0)
     _lower(resource.RLIMIT_NOFILE, limits.files)
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
-    if sys.platform == "linux":  # elsewhere the address space at start is not known, or not limited
+    if IS_LINUX:  # elsewhere the address space at start is not known, or not limited
         _lower(resource.RLIMIT_AS, _address_space() + limits.memory_mib * _MIB)
+
+
+def close_all_but(*kept: int) -> None:
+    """Close every descriptor above standard error but these."""
+    start = 3
+    for descriptor in sorted(kept):
+        os.closerange(start, descriptor)
+        start = descriptor + 1
+    os.closerange(start, os.sysconf("SC_OPEN_MAX"))
 
 
 def _lower(kind: int, value: int) -> None:

@@ -12,10 +12,11 @@ import sys
 import traceback
 from typing import Any
 
-from . import limits, wire
+from . import limits, probe, wire
 from .answer import Answerer
 from .batch import Batches
 from .load import Submission
+from .sandbox import Sandbox
 from .warm import warm
 
 #: Exit code of a worker that failed outside a call (EX_SOFTWARE of sysexits.h).
@@ -58,13 +59,13 @@ class _Printed(io.TextIOBase):
             return 0
 
 
-def run(connection: socket.socket, printed: int) -> None:
-    """Answer requests until the connection ends. Never returns."""
+def run(connection: socket.socket, printed: int, sandbox: Sandbox) -> None:
+    """Put the sandbox on and answer requests until the connection ends. Never returns."""
     out = _Printed(printed)
     os.set_blocking(printed, False)
     _replace_streams(printed, out)
     try:
-        _serve(connection, out)
+        _serve(connection, out, sandbox)
     except BaseException:  # student code is answered for in `answer`; what arrives here broke the worker itself
         traceback.print_exc()
     finally:
@@ -82,9 +83,13 @@ def _replace_streams(printed: int, out: _Printed) -> None:
     sys.stdout = sys.stderr = out
 
 
-def _serve(connection: socket.socket, out: _Printed) -> None:
+def _serve(connection: socket.socket, out: _Printed, sandbox: Sandbox) -> None:
     start = _receive(connection).header
     limits.apply(limits.Limits(**start["limits"]))
+    sandbox.enter(start["layers"])
+    if "probe" in start:
+        connection.sendall(wire.encode(probe.run(probe.Targets(**start["probe"])), {}))
+        return
     submission = Submission(start["sources"], start["stubs"])
     submission.install()
     answerer = Answerer(submission.module, submission.is_own)
@@ -133,6 +138,7 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
 def main(arguments: dict[str, Any]) -> None:
     """One worker in a process of its own, where forking a warm one is not safe. Says when it is warm."""
     connection = socket.socket(fileno=arguments["connection"])
+    sandbox = Sandbox(arguments["readable"], parent=arguments["parent"])
     warm()
     connection.sendall(READY)
-    run(connection, arguments["printed"])
+    run(connection, arguments["printed"], sandbox)

@@ -18,14 +18,16 @@ import torch
 
 from . import limits, serve
 from .pages import use_large_pages
+from .sandbox import Sandbox
 from .warm import warm
 
 
 class Zygote:
     """Forks workers and reports their ends."""
 
-    def __init__(self, controls: list[socket.socket]) -> None:
+    def __init__(self, controls: list[socket.socket], sandbox: Sandbox) -> None:
         self._controls = controls
+        self._sandbox = sandbox
         self._owners: dict[int, socket.socket] = {}
         self._selector = selectors.DefaultSelector()
 
@@ -70,8 +72,8 @@ class Zygote:
         limits.die_with_parent(parent)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        _close_all_but(connection, printed)
-        serve.run(socket.socket(fileno=connection), printed)
+        limits.close_all_but(connection, printed, *self._sandbox.descriptors)
+        serve.run(socket.socket(fileno=connection), printed, self._sandbox)
         os._exit(0)
 
     def _reap(self) -> None:
@@ -123,23 +125,15 @@ def _wake_on_child_exit() -> socket.socket:
     return reading
 
 
-def _close_all_but(*kept: int) -> None:
-    """Close every descriptor above standard error but these, the zygote's own sockets among them."""
-    start = 3
-    for descriptor in sorted(kept):
-        os.closerange(start, descriptor)
-        start = descriptor + 1
-    os.closerange(start, os.sysconf("SC_OPEN_MAX"))
-
-
 def main(arguments: dict[str, Any]) -> None:
-    """Warm up, say so on every control socket, serve."""
-    limits.die_with_parent(arguments["parent"])
+    """Warm up, say so and what workers are kept in by on every control socket, serve."""
     limits.adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     controls = [socket.socket(fileno=descriptor) for descriptor in arguments["controls"]]
+    sandbox = Sandbox(arguments["readable"])
     warm()
     use_large_pages()
+    layers = sandbox.described | {"namespaces": " ".join(arguments.get("namespaces", []))}
     for control in controls:
-        control.sendall(json.dumps({"ready": torch.__version__}).encode())
-    Zygote(controls).run()
+        control.sendall(json.dumps({"ready": torch.__version__, "layers": layers}).encode())
+    Zygote(controls, sandbox).run()

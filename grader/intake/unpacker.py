@@ -1,0 +1,120 @@
+"""The process in which an archive is taken apart: started, fed, listened to, ended. Understands nothing of archives.
+
+It runs `grader.worker.unpack` and is as untrusted as a worker is: bytes go in, bytes come out, up to a limit and until
+a deadline, and then it is killed.
+"""
+
+import enum
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from grader.intake.tree import IntakeError
+
+_BOOT = Path(__file__).parents[1] / "worker" / "boot.py"
+_ENVIRONMENT = {"LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+#: Seconds of its processor time, and MiB of its memory: ordinary homework takes a tenth of a second and 20 MiB.
+_CPU_S, _MEMORY_MIB = 5, 384
+#: Seconds from its start to its last byte; many times what its processor time allows, for a machine that is busy.
+_DEADLINE_S = 30.0
+_CHUNK = 64 * 1024
+#: What it says before it looks at the archive: what goes wrong from there on is the archive's doing.
+_READY = b"ready\n"
+
+
+class Ended(enum.Enum):
+    """Why there is no answer, when the archive is to blame."""
+
+    #: It took too long, on the clock or on the processor.
+    TOO_SLOW = enum.auto()
+    #: It sent more than it may, or ended in a way it never should.
+    ASTRAY = enum.auto()
+
+
+def run_unpacker(archive: bytes, settings: Mapping[str, Any], most: int) -> bytes | Ended:
+    """Its answer about an archive, of `most` bytes at most, or how it ended without one.
+
+    Raises:
+        IntakeError: it could not be started, or ended before it looked at the archive.
+    """
+    own = {
+        "module": "unpack",
+        "path": [],
+        "packages": [],
+        "parent": os.getpid(),
+        "cpu_s": _CPU_S,
+        "memory_mib": _MEMORY_MIB,
+        "ready": _READY.decode(),
+    }
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-S", "-s", "-P", str(_BOOT), json.dumps(own | dict(settings))],
+            env=_ENVIRONMENT,
+            cwd="/",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise IntakeError(f"no process to unpack an archive could be started: {error.strerror}") from None
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        received, is_overdue = _exchange(process.stdin, process.stdout, archive, len(_READY) + most)
+    finally:
+        process.kill()
+        exit_code = process.wait()
+        process.stdin.close()
+        process.stdout.close()
+    if not received.startswith(_READY):
+        raise IntakeError(
+            f"the process that unpacks archives did not start; run `{sys.executable} -c 'import zipfile'` to see why"
+        )
+    if is_overdue or exit_code == -signal.SIGXCPU:
+        return Ended.TOO_SLOW
+    answer = received[len(_READY) :]
+    return answer if 0 < len(answer) <= most else Ended.ASTRAY
+
+
+def _exchange(into: IO[bytes], out: IO[bytes], archive: bytes, most: int) -> tuple[bytes, bool]:
+    """Write what it reads while reading what it writes, until it ends, sends too much, or time is up."""
+    deadline = time.monotonic() + _DEADLINE_S
+    os.set_blocking(into.fileno(), False)
+    unsent = memoryview(archive)
+    received = bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(into, selectors.EVENT_WRITE)
+        selector.register(out, selectors.EVENT_READ)
+        while len(received) <= most:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                return bytes(received), True
+            for key, _ in selector.select(left_s):
+                if key.fileobj is into:
+                    unsent = _send(into, unsent)
+                    if not unsent:
+                        selector.unregister(into)
+                        into.close()
+                else:
+                    some = os.read(out.fileno(), _CHUNK)
+                    if not some:
+                        return bytes(received), False
+                    received += some
+    return bytes(received), False
+
+
+def _send(into: IO[bytes], unsent: memoryview) -> memoryview:
+    try:
+        return unsent[os.write(into.fileno(), unsent[:_CHUNK]) :]
+    except BlockingIOError:
+        return unsent
+    except BrokenPipeError:  # it ended without reading all: what it sent says why
+        return unsent[:0]
