@@ -239,8 +239,12 @@ class Conversation:
             Outcome(reply=reply, tensors=tensors)
             for reply, tensors in self._batch_exchange(batch.frame, len(batch.questions))
         ]
+        if any(isinstance(outcome.reply, (Gradients, Loaded)) for outcome in outcomes):
+            raise _Lost(Garbled(stage="call", detail="a reply to another question"))
         if batch.upstream_frame:
             backward = self._batch_exchange(batch.upstream_frame, len(batch.questions))
+            if not all(isinstance(reply, (Gradients, Raised)) for reply, _ in backward):
+                raise _Lost(Garbled(stage="backward", detail="a reply to another question"))
             outcomes = [
                 replace(outcome, backward=reply, gradients=tensors)
                 if question.upstream is not None and _is_differentiable(outcome, question.upstream)
