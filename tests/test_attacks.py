@@ -17,17 +17,15 @@ from attacks.corpus import KINDS, attacks, honest
 from attacks.scene import Findings
 from conftest import ATTACKS_TRIED
 
-#: What `--isolation` is to be; None until there is a sandbox: then what attacks achieve is expected.
-ISOLATION: str | None = None
-#: What asks for no sandbox at all, to prove that the canaries would tell.
-UNISOLATED: list[str] = []
+#: What `--isolation` is to be.
+ISOLATION = "strong"
+#: What leaves no sandbox, to prove that the canaries would tell.
+UNISOLATED = ["--without=landlock,seccomp,namespaces", "--option=--isolation=best"]
 #: Whether the command knows `[rules]`: then attacks by delegation are tried, too.
 HAS_RULES = False
 
 TESTS = Path(__file__).parent
-ALL = [one for one in attacks() if HAS_RULES or not one.rule]
-#: Those that end a run when there is no sandbox, which would hide what the others achieve.
-TRIED = [one for one in ALL if ISOLATION or not one.ends_run]
+TRIED = [one for one in attacks() if HAS_RULES or not one.rule]
 IS_BOXED = can_box()
 USERS = (
     {"root": 0, "ordinary user": UNUSED_UID} if IS_BOXED else {"root" if os.geteuid() == 0 else "ordinary user": None}
@@ -38,8 +36,7 @@ _PATIENCE_S = 900
 @cache
 def found_as(user, folder):
     """The findings of the run as that user."""
-    words = [f"--option=--isolation={ISOLATION}"] if ISOLATION else []
-    return scene(USERS[user], folder, [*words, *(["--rules"] if HAS_RULES else [])])
+    return scene(USERS[user], folder, [f"--option=--isolation={ISOLATION}", *(["--rules"] if HAS_RULES else [])])
 
 
 def scene(uid, folder, words):
@@ -77,24 +74,17 @@ def findings(request, place, user):
 as_each_user = pytest.mark.parametrize("user", USERS)
 
 
-def expect_nothing(achieved):
-    """No facts; without a sandbox, none of its own fault."""
-    if achieved and ISOLATION is None:
-        pytest.xfail(f"there is no sandbox yet: {'; '.join(achieved)[:200]}")
-    assert [] == achieved
-
-
 @as_each_user
 @pytest.mark.parametrize("attack", TRIED, ids=lambda attack: f"{attack.kind}-{attack.id.replace(' ', '-')}")
 def test_attack_achieves_nothing(findings, attack):
     """No points, no secret, nothing reached, changed, left or shown."""
-    expect_nothing(findings.achieved[attack.id])
+    assert [] == findings.achieved[attack.id]
 
 
 @as_each_user
 def test_attack_of_nobody_is_seen(findings):
     """Nothing happened around a run that no single attack is known for."""
-    expect_nothing(findings.unattributed)
+    assert [] == findings.unattributed
 
 
 @as_each_user
@@ -117,7 +107,6 @@ REACHED = {
     "read the secret hidden": "reads the hidden checks",
     "read the secret neighbour": "reads a neighbour's work",
     "read the secret report": "reads the reports",
-    "read the secret environ": "reads environ of the graders",
     "read the secret seed": "reads the seed in a command line",
     "read the secret victim": "copies another process's memory",
     "was allowed what it must not be": "forks",
@@ -143,9 +132,8 @@ def without_sandbox(tmp_path_factory):
     """A run of one attack for each kind of canary, without a sandbox, in a box."""
     if not IS_BOXED:
         pytest.skip("without a sandbox, attacks run in a box only, which needs root")
-    words = [f"--option={word}" for word in UNISOLATED]
     folder = tmp_path_factory.mktemp("unisolated")
-    return scene(UNUSED_UID, folder, [*words, *dict.fromkeys(REACHED.values()), "signals everybody"])
+    return scene(UNUSED_UID, folder, [*UNISOLATED, *dict.fromkeys(REACHED.values()), "signals everybody"])
 
 
 @pytest.mark.parametrize("canary", REACHED)

@@ -47,7 +47,7 @@ class Attack:
     points: float = 0.0
     #: The verdicts its checks may get; none named: all but `passed` and `grader_error`.
     verdicts: tuple[str, ...] = ()
-    #: The statuses it may get; "absent": not graded, and said so.
+    #: The statuses it may get.
     statuses: tuple[str, ...] = ("graded",)
     #: Texts that its student must not read.
     private: tuple[str, ...] = ()

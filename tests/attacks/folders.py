@@ -66,8 +66,11 @@ def hard_link_to_the_reference(folder: Path, name: str, places: Mapping[str, Any
     os.link(places["REFERENCE"], _made(folder / name) / FILE)
 
 
-def hard_link_to_a_neighbour(folder: Path, name: str, places: Mapping[str, Any]) -> None:
-    os.link(places["NEIGHBOUR"], _made(folder / name) / FILE)
+def hard_link_to_somebodys_work(folder: Path, name: str, places: Mapping[str, Any]) -> None:
+    """Not a neighbour's: both names of a file are refused, since nobody can tell which was first."""
+    elsewhere = _made(folder.parent / f"elsewhere-{name}") / FILE
+    elsewhere.write_bytes(Path(places["NEIGHBOUR"]).read_bytes())
+    os.link(elsewhere, _made(folder / name) / FILE)
 
 
 def helper_is_a_link_to_the_reference(folder: Path, name: str, places: Mapping[str, Any]) -> None:

@@ -55,8 +55,10 @@ class Findings:
 class Scene:
     """Everything in place, in a folder of its own."""
 
-    def __init__(self, chosen: list[Attack], options: list[str]) -> None:
+    def __init__(self, chosen: list[Attack], options: list[str], without: str = "") -> None:
+        """`options` are handed on to grade; `without`: layers of the sandbox that this machine is made to lack."""
         self.attacks = chosen
+        self._lacking = [sys.executable, str(HERE.parent / "without.py"), without] if without else []
         self.neighbours = honest()
         self._options = options
         self.folder = Path(tempfile.mkdtemp(prefix="scene-"))
@@ -130,7 +132,7 @@ class Scene:
         command = [sys.executable, "-m", "grader", "run", submissions, "-o", report, "--seed", self.seed, "-j", 2]
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
         with subprocess.Popen(
-            [*map(str, command), *self._options],
+            [*self._lacking, *map(str, command), *self._options],
             cwd=self.course,
             env=kept | {"GRADER_TOKEN": self.known["environ"], "COLUMNS": "200", "NO_COLOR": "1"},
             stdin=subprocess.DEVNULL,
@@ -278,7 +280,7 @@ class Facts:
 
 def _judged(attack: Attack, entries: list[Mapping[str, Any]]) -> Iterator[str]:
     """What is not as it must be in the entries of an attack."""
-    if not entries and "absent" not in attack.statuses:
+    if not entries:
         yield "is missing from the report"
     for entry in entries:
         if entry["status"] not in attack.statuses:
@@ -360,12 +362,13 @@ def main() -> None:
     parser.add_argument("--but", action="append", default=[], help="an id or kind to leave out")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--option", action="append", default=[], help="handed on to grade")
+    parser.add_argument("--without", default="", help="layers of the sandbox that the machine is made to lack")
     parser.add_argument("--rules", action="store_true", help="with the attacks on the assignment's rules")
     parser.add_argument("--alone", action="store_true", help="each attack in a run of its own")
     parser.add_argument("--keep", action="store_true", help="leave the folder")
     options = parser.parse_args()
     chosen = [one for one in attacks() if options.rules or not one.rule]
-    chosen = [one for one in chosen if options.ids or options.option or not one.ends_run]
+    chosen = [one for one in chosen if options.ids or not options.without or not one.ends_run]
     chosen = [one for one in chosen if not options.ids or {one.kind, one.id} & set(options.ids)]
     chosen = [one for one in chosen if not {one.kind, one.id} & set(options.but)]
     groups = [[one] for one in chosen] if options.alone else [chosen]
@@ -378,7 +381,7 @@ def main() -> None:
 
 
 def _one_scene(chosen: list[Attack], options: argparse.Namespace) -> Findings:
-    scene = Scene(chosen, options.option)
+    scene = Scene(chosen, options.option, options.without)
     try:
         found = scene.run()
         if options.alone:
