@@ -100,6 +100,8 @@ class Conversation:
         self._loaded: dict[str, Failed | None] = {}
         self._timeouts: Counter[tuple[str, str]] = Counter()
         self._used_s = 0.0
+        #: Time of imports that were made again for a new worker.
+        self._imported_again_s = 0.0
         #: Whether a batch came to nothing: then no other is tried.
         self._has_failed_together = False
         #: What importing a part printed, until it is told with an outcome.
@@ -212,7 +214,9 @@ class Conversation:
         except _Lost as lost:
             self._end_worker()
             self._loaded[part] = self._explain(lost.failed)
-        if is_again:  # a new worker imports anew, and that is no time of the student's
+        if is_again and self._imported_again_s < self._limits.submission_s:
+            # A new worker imports anew, and that is no time of the student's, unless there is no end to it.
+            self._imported_again_s += self._used_s - used_s
             self._used_s = used_s
         self._printed_by_import[part] = self._printed()
         return self._loaded[part]
