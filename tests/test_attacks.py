@@ -19,13 +19,15 @@ from conftest import ATTACKS_TRIED
 
 #: What `--isolation` is to be.
 ISOLATION = "strong"
+SANDBOXED = [f"--option=--isolation={ISOLATION}"]
 #: What leaves no sandbox, to prove that the canaries would tell.
 UNISOLATED = ["--without=landlock,seccomp,namespaces", "--option=--isolation=best"]
-#: Whether the command knows `[rules]`: then attacks by delegation are tried, too.
+#: Whether the command knows `[rules]`: then attacks on them are tried, in a run of their own.
 HAS_RULES = False
 
 TESTS = Path(__file__).parent
-TRIED = [one for one in attacks() if HAS_RULES or not one.rule]
+TRIED = [one for one in attacks() if not one.rule]
+ON_RULES = [one for one in attacks() if one.rule]
 IS_BOXED = can_box()
 USERS = (
     {"root": 0, "ordinary user": UNUSED_UID} if IS_BOXED else {"root" if os.geteuid() == 0 else "ordinary user": None}
@@ -36,7 +38,7 @@ _PATIENCE_S = 900
 @cache
 def found_as(user, folder):
     """The findings of the run as that user."""
-    return scene(USERS[user], folder, [f"--option=--isolation={ISOLATION}", *(["--rules"] if HAS_RULES else [])])
+    return scene(USERS[user], folder, SANDBOXED)
 
 
 def scene(uid, folder, words):
@@ -92,6 +94,32 @@ def test_attack_of_nobody_is_seen(findings):
 def test_honest_neighbour_gets_the_same_entry_as_alone(findings, name):
     """Its points, verdicts, messages and output, byte for byte but for times."""
     assert [] == findings.honest[name]
+
+
+# --- the rules of an assignment ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def under_rules(request, tmp_path_factory):
+    """The run of attacks on the rules of an assignment."""
+    if not HAS_RULES:
+        pytest.skip("the command knows no rules yet")
+    user = list(USERS)[-1]
+    found = scene(USERS[user], tmp_path_factory.mktemp("rules"), [*SANDBOXED, "--rules"])
+    request.config.stash[ATTACKS_TRIED][f"{user}, on the rules"] = found
+    return found
+
+
+@pytest.mark.parametrize("attack", ON_RULES, ids=lambda attack: attack.id.replace(" ", "-"))
+def test_attack_on_the_rules_is_forbidden_or_flagged(under_rules, attack):
+    """What is called by its name costs its points; what is hidden is seen, or looked at by a person."""
+    assert [] == under_rules.achieved[attack.id]
+
+
+def test_attacks_on_the_rules_change_nothing_for_others(under_rules):
+    """Neighbours get what they get alone, under the same rules."""
+    assert {name: [] for name in under_rules.honest} == under_rules.honest
+    assert [] == under_rules.unattributed
 
 
 # --- the proof itself -----------------------------------------------------------------------------------------------

@@ -30,12 +30,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("ids", nargs="*", help="ids or kinds; all when left out")
     parser.add_argument("--option", action="append", default=[], help="handed on to grade")
-    parser.add_argument("--rules", action="store_true", help="with the attacks on the assignment's rules")
+    parser.add_argument("--rules", action="store_true", help="the attacks on the rules of an assignment, and no others")
     parser.add_argument("--list", action="store_true", help="say what each achieved")
     options = parser.parse_args()
     if not can_box():
         sys.exit("an ordinary pytest run keeps no attack from anything; they run in boxes only, which needs root")
-    chosen = [one for one in attacks() if options.rules or not one.rule]
+    chosen = [one for one in attacks() if bool(one.rule) == options.rules]
     chosen = [one for one in chosen if not options.ids or {one.kind, one.id} & set(options.ids)]
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)

@@ -85,6 +85,9 @@ class Scene:
         for file in (HERE / "course").rglob("*"):
             if file.suffix in (".py", ".toml"):
                 write(self.course, {str(file.relative_to(HERE / "course")): file.read_text()}, texts)
+        if any(attack.rule for attack in self.attacks):
+            with open(self.course / "assignments/attention/assignment.toml", "a") as file:
+                file.write("\n" + (HERE / "rules.toml").read_text())
 
     def _hand_in(self) -> None:
         texts = {"NEIGHBOUR_SECRET": self.known["neighbour"], "REPORT_SECRET": self.known["report"]}
@@ -187,6 +190,10 @@ class Scene:
         but = [self.report, self.folder / "alone"]
         return canaries.disk([self.folder, *map(Path, ("/tmp", "/dev/shm", "/var/tmp"))], but)
 
+    def _is_of_this_run(self, path: str) -> bool:
+        """Whether nobody else can have changed a file: outside of a box, others use this machine, too."""
+        return _is_boxed() or Path(path).is_relative_to(self.folder) or bool(_TAG.search(path))
+
     def look_at_processes(self, facts: "Facts") -> None:
         """What is left running, once all that ends by itself has ended."""
         own = {victim.pid for victim in (*self.victims.values(), self.bystander)}
@@ -210,10 +217,10 @@ class Scene:
                 facts.add(change, tag)
         after = self.disk()
         for path in before.keys() | after.keys():
-            if before.get(path) != after.get(path):
+            if before.get(path) != after.get(path) and self._is_of_this_run(path):
                 facts.add("changed the disk" if path in before else "left a file", path)
         for name, text in canaries.system().items():
-            if text != system[name]:
+            if text != system[name] and _is_boxed():
                 lines = set(text.splitlines()) ^ set(system[name].splitlines())
                 facts.add(f"changed the system's {name}", "; ".join(sorted(lines))[:500])
 
@@ -339,6 +346,11 @@ def _needs(attack: Attack) -> bool:
     return any("@VICTIM" in text for text in attack.files.values())
 
 
+def _is_boxed() -> bool:
+    """Whether the parent is the first process of a box (`as_user`)."""
+    return os.getppid() == 1
+
+
 def _is_zombie(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
@@ -363,11 +375,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--option", action="append", default=[], help="handed on to grade")
     parser.add_argument("--without", default="", help="layers of the sandbox that the machine is made to lack")
-    parser.add_argument("--rules", action="store_true", help="with the attacks on the assignment's rules")
+    parser.add_argument("--rules", action="store_true", help="the attacks on the rules of an assignment, and no others")
     parser.add_argument("--alone", action="store_true", help="each attack in a run of its own")
     parser.add_argument("--keep", action="store_true", help="leave the folder")
     options = parser.parse_args()
-    chosen = [one for one in attacks() if options.rules or not one.rule]
+    chosen = [one for one in attacks() if bool(one.rule) == options.rules]
     chosen = [one for one in chosen if options.ids or not options.without or not one.ends_run]
     chosen = [one for one in chosen if not options.ids or {one.kind, one.id} & set(options.ids)]
     chosen = [one for one in chosen if not {one.kind, one.id} & set(options.but)]
