@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint types check prove bench clean
+.PHONY: demo test lint types check prove attacks-plain bench clean
 
 demo: $(READY)  ## grade the example submissions
 	@$(BIN)/grade submissions_example/attention -o report/ --force --isolation best
@@ -25,6 +25,9 @@ check: lint types test  ## what CI runs
 
 prove: $(READY)  ## every known mistake loses points, right code does not, over 50 seeds (about a quarter of an hour)
 	$(BIN)/python tests/prove_checks.py --catalogue --seeds 50
+
+attacks-plain: $(READY)  ## how many attacks succeed against an ordinary pytest file, and here (as root)
+	cd tests && ../$(BIN)/python -m attacks.against_plain_pytest
 
 bench: $(READY)  ## what grading costs, beside plain pytest
 	$(BIN)/python benchmarks/speed.py

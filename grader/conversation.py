@@ -80,6 +80,8 @@ class Conversation:
         #: By part: the worker it was loaded into, by its generation, and how that failed.
         self._loaded: dict[str, tuple[int, Failed | None]] = {}
         self._timeouts: Counter[tuple[str, str]] = Counter()
+        #: Seconds of imports that were made again for a new worker.
+        self._imported_again_s = 0.0
         #: Whether a batch came to nothing: then no other is tried.
         self._has_failed_together = False
         #: What importing a part printed, until it is told with an outcome.
@@ -239,7 +241,9 @@ class Conversation:
         except Lost as lost:
             self._line.end()
             failed = self._line.explained(lost.failed)
-        if generation:  # a new worker imports anew, and that is no time of the student's
+        if generation and self._imported_again_s < self._limits.submission_s:
+            # A new worker imports anew, and that is no time of the student's, unless there is no end to it.
+            self._imported_again_s += self._line.used_s - used_s
             self._line.used_s = used_s
         self._loaded[part] = self._line.generation, failed
         self._printed_by_import[part] = self._line.printed()

@@ -1,4 +1,7 @@
-"""What several test files share: a warm zygote, conversations with tiny student sources, a tiny course."""
+"""What several test files share: a warm zygote, conversations with tiny student sources, a tiny course.
+
+Also the last line of a run of the suite: how many attacks were tried, and how many succeeded.
+"""
 
 import contextlib
 import os
@@ -12,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 import torch
@@ -26,6 +29,10 @@ from grader.outcome import Outcome
 from grader.worker.sandbox import LAYERS
 
 Value = TypeVar("Value")
+#: Folders with files named like tests that are none of this suite: the attacked course's checks.
+collect_ignore = ["attacks"]
+#: What the attacks of a run achieved, by user; an `attacks.scene.Findings` each.
+ATTACKS_TRIED: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
 #: The file a source is handed in as when a test names none.
 WORK = "work.py"
 #: The tensor most calls hand over.
@@ -93,6 +100,22 @@ DOUBLE = "def double(x):\n    return x + x\n"
 HALVE = "def halve(x):\n    return x * 0.5\n"
 #: A student whose every answer is right.
 RIGHT = {"double.py": DOUBLE, "halve.py": HALVE}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Nothing has been tried yet."""
+    config.stash[ATTACKS_TRIED] = {}
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say how the attacks went, whether tests passed or not."""
+    for user, found in config.stash[ATTACKS_TRIED].items():
+        succeeded = sum(map(bool, found.achieved.values())) + bool(found.unattributed)
+        changed = sum(map(bool, found.honest.values()))
+        terminalreporter.write_line(
+            f"attacks tried {len(found.achieved)}, succeeded {succeeded}, honest submissions changed {changed} "
+            f"(as {user}, seed {found.seed}, {found.seconds:.0f} s)"
+        )
 
 
 def wait_until(read: Callable[[], Value], what: str) -> Value:

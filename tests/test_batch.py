@@ -114,6 +114,28 @@ def test_batch_in_which_anything_goes_wrong_is_no_answer(talk, deed):
     assert conversation.ask_all(batch_of(question(0), question(1, arguments=({"tensor": "x"}, 1)))) is None
 
 
+@pytest.mark.parametrize(
+    ("operation", "reply"),
+    [
+        ("call", {"status": "gradients", "missing": []}),
+        ("call", {"status": "loaded", "names": []}),
+        ("gradient", {"status": "returned", "tree": {"kind": "other"}, "changed": []}),
+        ("gradient", {"status": "loaded", "names": []}),
+    ],
+)
+def test_batch_with_replies_to_another_question_is_no_answer(talk, operation, reply):
+    """A worker that says something else in the right form is not believed, no more than when it is asked alone."""
+    deed = (
+        "import sys\n"
+        f"        answerer = sys.modules['grader_worker.answer'].Answerer\n"
+        f"        answerer.{operation} = lambda self, request: type(request)({reply!r}, {{}})"
+    )
+    source = SOURCE.format(deed=deed)
+    questions = question(0, keywords={"mark": 1}), question(1, upstream=UPSTREAM), question(2, upstream=UPSTREAM)
+
+    assert talk(source).ask_all(batch_of(*questions)) is None
+
+
 def test_batch_that_failed_leaves_nothing_behind(talk):
     """A new worker, no time used, no timeout counted, nothing printed."""
     source = "calls = []\n" + SOURCE.format(deed="print('look')").replace("    if", "    calls.append(1)\n    if")

@@ -413,6 +413,17 @@ def test_conversation_second_import_is_no_time_of_the_student(talk):
     assert isinstance(replies[-1], Returned)
 
 
+def test_conversation_imports_made_again_without_end_are_the_students_time(talk):
+    """Code that is slow to import and crashes in every call must not hold the grader for all of its checks."""
+    source = "import os, time\ntime.sleep(0.4)\n\ndef answer(x):\n    os._exit(0)\n"
+    conversation = talk(source, submission_s=0.7)
+
+    replies = [conversation.ask(make_call(INPUT + number), None).reply for number in range(8)]
+
+    assert isinstance(replies[1], Died)
+    assert isinstance(replies[-1], NotAsked)
+
+
 def test_conversation_zygote_outlives_an_examiner_that_left_something_unread():
     """A socket that is closed with a message unread is reset, not ended: the other examiners must not notice."""
     with Zygote(2) as zygote:

@@ -124,6 +124,15 @@ def test_wire_blob_that_is_no_safetensors_is_refused(blob):
         wire.decode(b"{}", blob)
 
 
+def test_wire_blob_of_a_hundred_thousand_tensors_is_refused_before_one_is_made():
+    """Each costs the trusted side a thousand bytes and twenty microseconds, outside of any deadline."""
+    nothing = {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}
+    blob = hostile_blob(dict.fromkeys(map(str, range(100_000)), nothing))
+
+    with pytest.raises(ProtocolError, match=r"described in \d+ bytes; 262144 are allowed$"):
+        wire.decode(b"{}", blob)
+
+
 def test_wire_damaged_bytes_are_read_or_refused_and_nothing_else():
     """Thousands of frames with wrong bytes in them: no other exception, no crash."""
     rng = random.Random(0)

@@ -14,6 +14,8 @@ import safetensors.torch
 import torch
 
 PREFIX = struct.Struct("<II")
+#: Bytes a blob begins with: the length of the JSON that describes its tensors (the format of safetensors).
+_DESCRIPTION = 8
 
 
 class Caps(NamedTuple):
@@ -75,8 +77,8 @@ def lengths(prefix: bytes, caps: Caps = CAPS) -> tuple[int, int]:
     return header_length, blob_length
 
 
-def decode(text: bytes, blob: bytes) -> Frame:
-    """A frame from its two halves.
+def decode(text: bytes, blob: bytes, caps: Caps | None = CAPS) -> Frame:
+    """A frame from its two halves; without `caps`, one that is trusted.
 
     Raises:
         ProtocolError: the header is not a JSON object, or the blob is not safetensors.
@@ -87,12 +89,15 @@ def decode(text: bytes, blob: bytes) -> Frame:
         raise ProtocolError(f"the header is not JSON: {error}") from None
     if not isinstance(header, dict):
         raise ProtocolError(f"the header is {type(header).__name__}, wanted an object")
-    return Frame(header, _tensors(blob))
+    return Frame(header, _tensors(blob, caps))
 
 
-def _tensors(blob: bytes) -> dict[str, torch.Tensor]:
+def _tensors(blob: bytes, caps: Caps | None) -> dict[str, torch.Tensor]:
     if not blob:
         return {}
+    described = int.from_bytes(blob[:_DESCRIPTION], "little")
+    if caps and described > caps.header:  # half a million empty tensors take fifteen seconds and a gigabyte to make
+        raise ProtocolError(f"the tensors cannot be read: described in {described} bytes; {caps.header} are allowed")
     try:
         return safetensors.torch.load(blob)
     except Exception as error:  # the library raises several kinds; from hostile bytes all mean the same
