@@ -26,6 +26,7 @@ from grader.outcome import (
     Garbled,
     Gradients,
     Loaded,
+    Node,
     NotAsked,
     Outcome,
     Raised,
@@ -40,6 +41,9 @@ from grader.worker.serve import MOST_PRINTED
 
 #: Characters kept of what is wrong with a reply: they may quote it.
 _MOST_DETAIL = 300
+#: Bytes kept of all answers of a submission; of further ones their description is. Right ones are a few KiB each, and
+#: all are kept until the submission is done.
+_MOST_KEPT = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +104,9 @@ class Conversation:
         self._loaded: dict[str, Failed | None] = {}
         self._timeouts: Counter[tuple[str, str]] = Counter()
         self._used_s = 0.0
+        #: Seconds in which new workers imported anew: not the student's, as long as there is a measure in it.
+        self._used_again_s = 0.0
+        self._kept_bytes = 0
         #: Whether a batch came to nothing: then no other is tried.
         self._has_failed_together = False
         #: What importing a part printed, until it is told with an outcome.
@@ -212,7 +219,8 @@ class Conversation:
         except _Lost as lost:
             self._end_worker()
             self._loaded[part] = self._explain(lost.failed)
-        if is_again:  # a new worker imports anew, and that is no time of the student's
+        if is_again and self._used_again_s < self._limits.submission_s:  # a new worker imports anew: not the student's
+            self._used_again_s += self._used_s - used_s
             self._used_s = used_s
         self._printed_by_import[part] = self._printed()
         return self._loaded[part]
@@ -221,6 +229,8 @@ class Conversation:
         reply, tensors = self._exchange(call.frame(), self._limits.call_s, "call")
         if isinstance(reply, (Gradients, Loaded)):
             raise _Lost(Garbled(stage="call", detail=f"a reply of status {reply.status}"))
+        if isinstance(reply, Returned) and not self._can_keep(tensors):
+            reply, tensors = reply.model_copy(update={"tree": _without_data(reply.tree)}), {}
         return Outcome(reply=reply, tensors=tensors, printed=self._printed(), is_printed_cut=reply.dropped > 0)
 
     def _backward(self, call: Call, outcome: Outcome, upstream: torch.Tensor) -> Outcome:
@@ -231,7 +241,11 @@ class Conversation:
                 raise _Lost(Garbled(stage="backward", detail=f"a reply of status {reply.status}"))
         except _Lost as lost:
             return replace(outcome, backward=self._lose(lost, call))
-        return replace(outcome, backward=reply, gradients=tensors)
+        return replace(outcome, backward=reply, gradients=_gradients_of(call, tensors))
+
+    def _can_keep(self, tensors: Mapping[str, torch.Tensor]) -> bool:
+        self._kept_bytes += sum(tensor.nbytes for tensor in tensors.values())
+        return self._kept_bytes <= _MOST_KEPT
 
     def _answers(self, batch: Batch) -> list[Outcome]:
         """The outcomes of a batch, when all that went wrong in it is what Python can tell."""
@@ -242,7 +256,7 @@ class Conversation:
         if batch.upstream_frame:
             backward = self._batch_exchange(batch.upstream_frame, len(batch.questions))
             outcomes = [
-                replace(outcome, backward=reply, gradients=tensors)
+                replace(outcome, backward=reply, gradients=_gradients_of(question.call, tensors))
                 if question.upstream is not None and _is_differentiable(outcome, question.upstream)
                 else outcome
                 for question, outcome, (reply, tensors) in zip(batch.questions, outcomes, backward, strict=True)
@@ -333,6 +347,18 @@ def _is_starved(outcome: Outcome) -> bool:
 def _must_be_asked_alone(outcome: Outcome) -> bool:
     """Whether an outcome of a batch may owe something to the others: memory, or a buffer they overwrote."""
     return _is_starved(outcome) or isinstance(outcome.backward, Raised)
+
+
+def _without_data(tree: Node) -> Node:
+    """The same description, of tensors that were not sent."""
+    items = tuple(item.model_copy(update={"data": None}) for item in tree.items)
+    return tree.model_copy(update={"data": None, "items": items})
+
+
+def _gradients_of(call: Call, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Those that fit an input or a parameter; there is no other use for one."""
+    wanted = call.payload.tensors
+    return {name: tensor for name, tensor in tensors.items() if name in wanted and tensor.shape == wanted[name].shape}
 
 
 def _is_differentiable(outcome: Outcome, upstream: torch.Tensor) -> bool:

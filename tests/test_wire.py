@@ -77,6 +77,21 @@ def test_wire_lengths_above_the_caps_are_refused_before_anything_is_read(header,
     assert f"a frame of {header} + {blob} bytes was announced; 10 + 20 are allowed" == str(refused.value)
 
 
+def test_wire_blob_of_nothing_but_names_is_refused_before_it_is_read():
+    """A tensor without elements costs a worker fifty bytes and its reader an object."""
+    empty = {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}
+
+    with pytest.raises(ProtocolError, match=r"their names take \d+ bytes; 65536 are allowed$"):
+        wire.decode(b"{}", hostile_blob({str(number): empty for number in range(2000)}))
+
+
+def test_wire_request_may_name_more_than_a_reply():
+    """The caps are for what comes from a worker."""
+    sent = {str(number): torch.zeros(0) for number in range(2000)}
+
+    assert 2000 == len(wire.decode(b"{}", wire.blob(sent), wire.UNCAPPED).tensors)
+
+
 @pytest.mark.parametrize(
     "header",
     [
