@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint types check prove bench clean
+.PHONY: demo test lint types check prove bench load clean
 
 demo: $(READY)  ## grade the example submissions
 	@$(BIN)/grade submissions_example/attention -o report/ --force --isolation best
@@ -28,6 +28,9 @@ prove: $(READY)  ## every known mistake loses points, right code does not, over 
 
 bench: $(READY)  ## what grading costs, beside plain pytest
 	$(BIN)/python benchmarks/speed.py
+
+load: $(READY)  ## a thousand submissions, three in ten of them hostile (some minutes)
+	$(BIN)/python benchmarks/load.py
 
 clean:
 	rm -rf .venv report build *.egg-info .pytest_cache .mypy_cache .ruff_cache
