@@ -67,11 +67,14 @@ class Store:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other runs out of the folder, which is made, until the end of the block, or of this process.
+        """Keep other runs out of the folder until the end of the block, or of this process.
+
+        The folder is made; one that was made for nothing is removed again.
 
         Raises:
             StoreError: another run is writing here, or nothing can be written here.
         """
+        is_new = not self.folder.exists()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             descriptor = self._lock()
@@ -85,6 +88,9 @@ class Store:
         finally:
             (self.folder / _LOCK).unlink(missing_ok=True)
             os.close(descriptor)
+            if is_new:
+                with contextlib.suppress(OSError):  # there is something in it
+                    self.folder.rmdir()
 
     def earlier(self) -> Earlier | None:
         """What the last run left, finished or not.

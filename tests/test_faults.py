@@ -3,6 +3,7 @@
 Moments are chosen by what a run has done (lines of its journal, files it has loaded), by a seeded generator.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -98,6 +99,17 @@ def undisturbed(grade, handed_in, tmp_path_factory):
     return timeless(out)
 
 
+@contextlib.contextmanager
+def started(command, *arguments):
+    """A run; a test that fails beside it ends it, rather than wait for it."""
+    with command.start(*arguments) as process:
+        try:
+            yield process
+        except BaseException:
+            process.kill()
+            raise
+
+
 def timeless(out):
     """A report without what differs from run to run."""
     return re.sub(r'"(created|duration_s)": [^,\n]*', r'"\1": 0', (out / "report.json").read_text())
@@ -173,7 +185,7 @@ def test_faults_killed_examiners_and_zygotes_change_nothing(grade, handed_in, un
     rng = random.Random(1)
     kinds = rng.sample(["examiner", "zygote outside", "zygote inside"] * 2, 4)
 
-    with grade.start(handed_in, "-o", tmp_path / "report", *SETTINGS) as process:
+    with started(grade, handed_in, "-o", tmp_path / "report", *SETTINGS) as process:
         disturb(process, tmp_path / "report", kinds, rng)
         result = finish(process)
 
@@ -187,7 +199,7 @@ def test_faults_killed_workers_are_crashes_of_their_own_submissions(
     grade, handed_in, undisturbed, nothing_left, tmp_path
 ):
     """From outside, a killed worker is one that ended itself: it costs its own submission, and no other."""
-    with grade.start(handed_in, "-o", tmp_path / "report", *SETTINGS) as process:
+    with started(grade, handed_in, "-o", tmp_path / "report", *SETTINGS) as process:
         disturb(process, tmp_path / "report", ["worker"] * 4, random.Random(2))
         result = finish(process)
 
@@ -204,7 +216,7 @@ def test_faults_killed_grader_is_gone_on_from(grade, handed_in, undisturbed, not
     rng, out, reached = random.Random(3), tmp_path / "report", 0
     for _ in range(3):
         reached += rng.randint(1, 4)
-        with grade.start(handed_in, "-o", out, "--resume", *SETTINGS) as process:
+        with started(grade, handed_in, "-o", out, "--resume", *SETTINGS) as process:
             wait_until(lambda reached=reached: lines_of(out) >= reached, f"{reached} submissions are in the journal")
             process.kill()
             finish(process)
@@ -228,7 +240,7 @@ def test_faults_grader_killed_beside_its_report_leaves_the_old_one_or_the_new_on
     old = {path: path.stat().st_mtime_ns for path in (out / "report.json", out / "index.html")}
 
     for path, time in old.items():
-        with grade.start(handed_in, "-o", out, "--force", *SETTINGS) as process:
+        with started(grade, handed_in, "-o", out, "--force", *SETTINGS) as process:
             wait_until(lambda path=path, time=time: path.stat().st_mtime_ns != time, f"{path.name} is replaced")
             process.kill()
             finish(process)
@@ -246,7 +258,7 @@ def test_faults_examiner_that_hangs_is_replaced(nothing_left, tmp_path):
     write_files(tmp_path / "class/ada", {"double.py": DOUBLE, "halve.py": "import time\ntime.sleep(0.3)\n" + HALVE})
     write_files(tmp_path / "class/bob", RIGHT)
 
-    with Command(course).start(tmp_path / "class", "-o", tmp_path / "report", "-j", 1) as process:
+    with started(Command(course), tmp_path / "class", "-o", tmp_path / "report", "-j", 1) as process:
         wait_for("a worker is there", process, tmp_path / "report")
         os.kill(find(process.pid, "examiner"), signal.SIGSTOP)
         result = finish(process)
@@ -261,7 +273,7 @@ def test_faults_examiner_keeps_no_connection_of_another(patient, nothing_left, t
     """A sibling's socket that stays open here would hide the sibling's end."""
     for name in ("ada", "bob", "cyd"):
         write_files(tmp_path / "class" / name, HANGS)
-    with patient.start(tmp_path / "class", "-o", tmp_path / "report", "-j", 3) as process:
+    with started(patient, tmp_path / "class", "-o", tmp_path / "report", "-j", 3) as process:
         wait_for("a worker is there", process, tmp_path / "report")
         wait_until(lambda: len(workers_of(find(process.pid, "zygote outside"))) == 3, "three workers run")
         zygotes = [pid for pid in children_of(process.pid) if is_zygote(pid)]
@@ -327,7 +339,7 @@ def test_faults_interrupted_at_any_moment_exits_130(patient, nothing_left, tmp_p
     """Ctrl-C goes to all processes of a terminal; nothing of it is lost, whatever is being imported."""
     write_files(tmp_path / "class/ada", HANGS)
 
-    with patient.start(tmp_path / "class", "-o", tmp_path / "report") as process:
+    with started(patient, tmp_path / "class", "-o", tmp_path / "report") as process:
         wait_for(moment, process, tmp_path / "report")
         os.killpg(process.pid, signal.SIGINT)
         result = finish(process)
@@ -342,7 +354,7 @@ def test_faults_told_to_end_exits_143_and_keeps_what_was_finished(patient, nothi
     """SIGTERM, which a system sends that shuts down, ends a run as Ctrl-C does."""
     write_files(tmp_path / "class/ada", HANGS)
 
-    with patient.start(tmp_path / "class", "-o", tmp_path / "report") as process:
+    with started(patient, tmp_path / "class", "-o", tmp_path / "report") as process:
         wait_for(moment, process, tmp_path / "report")
         process.terminate()
         result = finish(process)
@@ -379,7 +391,7 @@ def test_faults_second_run_into_the_same_folder_is_refused_until_the_first_has_g
     write_files(tmp_path / "other/bob", RIGHT)
     out = tmp_path / "report"
 
-    with patient.start(tmp_path / "class", "-o", out) as first:
+    with started(patient, tmp_path / "class", "-o", out) as first:
         wait_for("a worker is there", first, out)
         refused = [patient.run(tmp_path / "other", "-o", out, option) for option in ("--force", "--resume")]
         first.kill()

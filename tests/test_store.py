@@ -107,6 +107,7 @@ def test_store_folder_that_a_killed_run_left_is_usable(tmp_path):
 
 def test_store_folder_in_use_is_refused_to_another_run_and_free_afterwards(store):
     """The second run touches nothing; the lock leaves nothing behind."""
+    store.folder.mkdir()
     with store.locked():
         with pytest.raises(StoreError, match="is in use by another run of grade"), Store(store.folder).locked():
             pass
@@ -115,6 +116,16 @@ def test_store_folder_in_use_is_refused_to_another_run_and_free_afterwards(store
     assert [] == os.listdir(store.folder)
     with Store(store.folder).locked():
         store.must_be_usable()
+
+
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_store_folder_made_for_nothing_is_removed(store, has_begun):
+    """A run that is refused after all leaves no empty folder; one that began leaves its journal."""
+    with store.locked():
+        if has_begun:
+            begun(store, "ada")
+
+    assert has_begun is store.folder.exists()
 
 
 def test_store_lock_of_a_killed_run_holds_nobody_up(tmp_path):
