@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint types check prove attacks-plain bench clean
+.PHONY: demo test lint types check prove attacks-plain bench load clean
 
 demo: $(READY)  ## grade the example submissions
 	@$(BIN)/grade submissions_example/attention -o report/ --force --isolation best
@@ -31,6 +31,9 @@ attacks-plain: $(READY)  ## how many attacks succeed against an ordinary pytest 
 
 bench: $(READY)  ## what grading costs, beside plain pytest
 	$(BIN)/python benchmarks/speed.py
+
+load: $(READY)  ## a thousand submissions, three in ten of them hostile (some minutes)
+	$(BIN)/python benchmarks/load.py
 
 clean:
 	rm -rf .venv report build *.egg-info .hypothesis .pytest_cache .mypy_cache .ruff_cache

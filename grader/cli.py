@@ -8,10 +8,15 @@ import os
 import sys
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from grader import __version__
+from grader import __version__, interrupt
+
+if TYPE_CHECKING:
+    from grader.run import Options
+    from grader.terminal import Screen
 
 _OWN_OPTIONS = {"--help", "-h", "--version"}
 
@@ -133,34 +138,40 @@ def run(
     """Grade the submissions in a folder, or a single one.
 
     Exit codes: 0 every submission was graded; 1 at least one could not be; 2 wrong usage or an invalid assignment;
-    3 less isolation than asked for; 4 below --fail-under; 130 interrupted (--resume goes on).
+    3 less isolation than asked for; 4 below --fail-under; 130 interrupted, 143 told to end (--resume goes on).
     """
-    from grader.run import INTERRUPTED, Options, RunError
-    from grader.run import run as run_grading
-    from grader.terminal import Screen
-
-    options = Options(
-        folder=submissions,
-        assignment=assignment,
-        course=course,
-        out=out,
-        jobs=jobs or os.cpu_count() or 1,
-        seed=seed,
-        only=only,
-        is_resumed=resume,
-        is_forced=force,
-        call_s=timeout,
-        fail_under=fail_under,
-        is_any_isolation_enough=isolation == "best",
-    )
     try:
-        sys.exit(run_grading(options, Screen()))
-    except RunError as error:
-        click.echo(f"grade: {error}", err=True)
-        sys.exit(error.exit_code)
+        from grader.run import Options
+        from grader.terminal import Screen
+
+        options = Options(
+            folder=submissions,
+            assignment=assignment,
+            course=course,
+            out=out,
+            jobs=jobs or os.cpu_count() or 1,
+            seed=seed,
+            only=only,
+            is_resumed=resume,
+            is_forced=force,
+            call_s=timeout,
+            fail_under=fail_under,
+            is_any_isolation_enough=isolation == "best",
+        )
+        sys.exit(_run(options, Screen()))
     except KeyboardInterrupt:
         click.echo(f"\ngrade: interrupted; what was finished is in {out}: go on with --resume", err=True)
-        sys.exit(INTERRUPTED)
+        sys.exit(interrupt.exit_code())
+
+
+def _run(options: "Options", screen: "Screen") -> int:
+    from grader.run import RunError, run
+
+    try:
+        return run(options, screen)
+    except RunError as error:
+        click.echo(f"grade: {error}", err=True)
+        return error.exit_code
 
 
 @main.command()

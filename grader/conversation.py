@@ -21,6 +21,7 @@ from grader.line import Line, Lost
 from grader.outcome import (
     Failed,
     Loaded,
+    Node,
     NotAsked,
     Outcome,
     Raised,
@@ -34,6 +35,10 @@ from grader.outcome import (
 )
 from grader.worker import wire
 from grader.worker.sandbox import LAYERS
+
+#: Bytes kept of all answers of a submission; of further ones their description is. Right ones are a few KiB each, and
+#: all are kept until the submission is done.
+_MOST_KEPT = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +85,9 @@ class Conversation:
         #: By part: the worker it was loaded into, by its generation, and how that failed.
         self._loaded: dict[str, tuple[int, Failed | None]] = {}
         self._timeouts: Counter[tuple[str, str]] = Counter()
-        #: Seconds of imports that were made again for a new worker.
+        #: Seconds in which new workers imported anew: not the student's, as long as there is a measure in it.
         self._imported_again_s = 0.0
+        self._kept_bytes = 0
         #: Whether a batch came to nothing: then no other is tried.
         self._has_failed_together = False
         #: What importing a part printed, until it is told with an outcome.
@@ -242,7 +248,6 @@ class Conversation:
             self._line.end()
             failed = self._line.explained(lost.failed)
         if generation and self._imported_again_s < self._limits.submission_s:
-            # A new worker imports anew, and that is no time of the student's, unless there is no end to it.
             self._imported_again_s += self._line.used_s - used_s
             self._line.used_s = used_s
         self._loaded[part] = self._line.generation, failed
@@ -251,6 +256,8 @@ class Conversation:
 
     def _forward(self, call: Call) -> Outcome:
         reply, tensors = self._line.ask(call.frame(), self._limits.call_s, "call", read_call)
+        if isinstance(reply, Returned) and not self._can_keep(tensors):
+            reply, tensors = reply.model_copy(update={"tree": _without_data(reply.tree)}), {}
         return Outcome(reply=reply, tensors=tensors, printed=self._line.printed(), is_printed_cut=reply.dropped > 0)
 
     def _backward(self, call: Call, outcome: Outcome, upstream: torch.Tensor) -> Outcome:
@@ -259,7 +266,11 @@ class Conversation:
             reply, tensors = self._line.ask(frame, self._limits.call_s, "backward", read_backward)
         except Lost as lost:
             return replace(outcome, backward=self._lose(lost, call))
-        return replace(outcome, backward=reply, gradients=tensors)
+        return replace(outcome, backward=reply, gradients=_gradients_of(call, tensors))
+
+    def _can_keep(self, tensors: Mapping[str, torch.Tensor]) -> bool:
+        self._kept_bytes += sum(tensor.nbytes for tensor in tensors.values())
+        return self._kept_bytes <= _MOST_KEPT
 
     def _answers(self, batch: Batch) -> list[Outcome]:
         """The outcomes of a batch, when all that went wrong in it is what Python can tell."""
@@ -270,7 +281,7 @@ class Conversation:
             return outcomes
         backward = self._line.ask_all(batch.upstream_frame, count, limit_s, "backward", read_backward)
         return [
-            replace(outcome, backward=reply, gradients=tensors)
+            replace(outcome, backward=reply, gradients=_gradients_of(question.call, tensors))
             if question.upstream is not None and _is_differentiable(outcome, question.upstream)
             else outcome
             for question, outcome, (reply, tensors) in zip(batch.questions, outcomes, backward, strict=True)
@@ -297,6 +308,18 @@ def _is_starved(outcome: Outcome) -> bool:
 def _must_be_asked_alone(outcome: Outcome) -> bool:
     """Whether an outcome of a batch may owe something to the others: memory, or a buffer they overwrote."""
     return _is_starved(outcome) or isinstance(outcome.backward, Raised)
+
+
+def _without_data(tree: Node) -> Node:
+    """The same description, of tensors that were not sent."""
+    items = tuple(item.model_copy(update={"data": None}) for item in tree.items)
+    return tree.model_copy(update={"data": None, "items": items})
+
+
+def _gradients_of(call: Call, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Those that fit an input or a parameter; there is no other use for one."""
+    wanted = call.payload.tensors
+    return {name: tensor for name, tensor in tensors.items() if name in wanted and tensor.shape == wanted[name].shape}
 
 
 def _is_differentiable(outcome: Outcome, upstream: torch.Tensor) -> bool:

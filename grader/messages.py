@@ -45,6 +45,8 @@ from grader.outcome import (
 
 #: Characters of an exception's text that are shown.
 _MOST_TEXT = 600
+#: Characters of a message: a page shows one for each check, and what a student's code gave is quoted in it.
+_MOST = 4000
 #: What libraries make of a refusal: strerror(3) of EPERM and EACCES.
 _REFUSALS = ("Operation not permitted", "Permission denied")
 _CONFINED = "submissions run without network, files to write and other processes; the task needs none of them"
@@ -53,8 +55,8 @@ _STAGES = {"import": "importing the file", "build": "making the module", "backwa
 
 def message(fact: Fact, asked: Asked | None) -> str:
     """The text for a student, without the hint of the check."""
-    lines = _WORDS[type(fact)](fact, asked)
-    return "\n".join(lines)
+    text = "\n".join(_WORDS[type(fact)](fact, asked))
+    return text if len(text) <= _MOST else f"{text[:_MOST]} ... (cut, {len(text)} characters)"
 
 
 def absent_note(absent: Absent) -> str:

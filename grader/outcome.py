@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from grader.worker.describe import SENDABLE
 from grader.worker.wire import Frame, ProtocolError
 
-_Name = Annotated[str, Field(max_length=1000)]
+#: Names are cut at 200 characters by a worker (`describe.MOST_TEXT`), and some stand in a sentence.
+_Name = Annotated[str, Field(max_length=300)]
 _Text = Annotated[str, Field(max_length=8000)]
 _Size = Annotated[int, Field(ge=0, le=2**62)]
 _NO_TENSORS: Mapping[str, torch.Tensor] = MappingProxyType({})
@@ -39,6 +40,7 @@ class Node(_Record):
     oddity: _Name = ""
     data: _Name | None = None
     length: _Size = 0
+    #: Those of the outermost sequence; what lies deeper is not described.
     items: Annotated[tuple["Node", ...], Field(max_length=8)] = ()
 
 
@@ -46,7 +48,7 @@ class Line(_Record):
     """A line of the student's own code that an exception passed."""
 
     file: _Name
-    line: int | None
+    line: _Size | None
     function: _Name
     text: _Text
 
@@ -228,6 +230,8 @@ def read_reply(frame: Frame) -> Reply:
             raise ProtocolError(f"tensor {name!r} is of dtype {tensor.dtype}, which no answer has")
     if isinstance(reply, Returned):
         _match(reply.tree, frame.tensors)
+    elif frame.tensors and not isinstance(reply, Gradients):
+        raise ProtocolError(f"a reply of status {reply.status} came with tensors")
     return reply
 
 
@@ -277,11 +281,13 @@ def read_batch(frame: Frame, count: int) -> list[Frame]:
     return [Frame(reply, own) for reply, own in zip(replies, tensors.values(), strict=True)]
 
 
-def _match(node: Node, tensors: Mapping[str, torch.Tensor]) -> None:
-    for item in node.items:
-        _match(item, tensors)
-    if node.data is None:
-        return
-    tensor = tensors.get(node.data)
-    if tensor is None or tuple(tensor.shape) != node.shape or str(tensor.dtype) != f"torch.{node.dtype}":
-        raise ProtocolError(f"tensor {node.data!r} is not what its description says")
+def _match(tree: Node, tensors: Mapping[str, torch.Tensor]) -> None:
+    if any(item.items for item in tree.items):
+        raise ProtocolError("a value is described deeper than a task can ask for")
+    nodes = [node for node in (tree, *tree.items) if node.data is not None]
+    for node in nodes:
+        tensor = tensors.get(node.data or "")
+        if tensor is None or tuple(tensor.shape) != node.shape or str(tensor.dtype) != f"torch.{node.dtype}":
+            raise ProtocolError(f"tensor {node.data!r} is not what its description says")
+    if len(tensors) != len({node.data for node in nodes}):
+        raise ProtocolError("there are tensors that no description speaks of")

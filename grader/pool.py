@@ -2,8 +2,8 @@
 
 They are forked from the process that rehearsed the checks, so that everything a session needs is loaded and every
 expected answer is known. What crosses between them is a number one way and a report entry the other way.
-When an examiner or the zygote fails, what was in flight is graded again, one submission at a time; one that fails
-alone too is reported as a fault of the grader.
+When an examiner or the zygote fails, or an examiner hangs, what was in flight is graded again, one submission at a
+time; one that fails alone too is reported as a fault of the grader.
 """
 
 import contextlib
@@ -12,11 +12,14 @@ import selectors
 import signal
 import socket
 import struct
+import time
 import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from grader import interrupt
+from grader.assignment import Limits
 from grader.examine import ExamineError
 from grader.find import Found
 from grader.grade import Grading
@@ -26,13 +29,23 @@ from grader.oracle import OracleError
 from grader.report import Status, Submission
 from grader.report_json import submission_from_json, to_json
 from grader.score import unscored
-from grader.worker.limits import die_with_parent
+from grader.worker.limits import close_all_but, die_with_parent
 
 #: Submissions after which an examiner is replaced, so that what a session leaves behind cannot pile up.
 SUBMISSIONS_EACH = 50
 _NUMBER = struct.Struct("<i")
 _LENGTH = struct.Struct("<I")
 _FAULTS = (LaunchError, ExamineError, OracleError, IntakeError)
+
+
+def examiner_limit_s(limits: Limits, call_s: float | None = None) -> float:
+    """Seconds after which an examiner has not finished a submission because it hangs.
+
+    The student's code alone can take twice `submission_s` (imports anew are counted apart) and what an attempt with
+    batches and the last call run over: an import, and a call forward and backward. Times five, and five seconds more,
+    for a machine that is busy, and for what the checks do themselves.
+    """
+    return 5.0 + 5.0 * (limits.submission_s + limits.import_s + (call_s or limits.call_s))
 
 
 @dataclass(slots=True)
@@ -43,6 +56,8 @@ class _Examiner:
     connection: socket.socket
     slot: int
     busy_with: int = -1
+    #: When it must have finished that, by the monotonic clock.
+    deadline: float = 0.0
     graded: int = 0
 
 
@@ -83,14 +98,20 @@ class _Pool:
         self._suspects: deque[int] = deque()
         self._alone = -1
         self._selector = selectors.DefaultSelector()
+        self._limit_s = examiner_limit_s(grading.assignment.limits, grading.call_s)
         self._zygote = zygote
         self._zygote.wait()
         self._examiners = [self._fork(slot) for slot in range(len(zygote.controls))]
 
     def run(self) -> Iterator[Submission]:
         self._hand_out()
-        while any(examiner.busy_with >= 0 for examiner in self._examiners):
-            for key, _ in self._selector.select():
+        while busy := [examiner for examiner in self._examiners if examiner.busy_with >= 0]:
+            first = min(busy, key=lambda examiner: examiner.deadline)
+            ready = self._selector.select(max(first.deadline - time.monotonic(), 0.0))
+            if not ready:
+                yield from self._restart(first)
+                self._hand_out()
+            for key, _ in ready:
                 examiner: _Examiner = key.data
                 entry = self._receive(examiner)
                 if entry is None:
@@ -115,13 +136,14 @@ class _Pool:
     def _fork(self, slot: int) -> _Examiner:
         ours, theirs = socket.socketpair()
         parent = os.getpid()
-        pid = os.fork()
+        pid = interrupt.fork()
         if pid == 0:
             try:
                 die_with_parent(parent)
-                signal.signal(signal.SIGINT, signal.SIG_IGN)
-                ours.close()
-                _serve(self._grading, self._found, ForkLauncher(self._zygote.controls[slot]), theirs)
+                control = self._zygote.controls[slot]
+                # What it inherits is not its own: a sibling's connections, which must end with that one; the lock.
+                close_all_but(theirs.fileno(), control.fileno())
+                _serve(self._grading, self._found, ForkLauncher(control), theirs)
             except BaseException:
                 traceback.print_exc()
             finally:
@@ -155,11 +177,13 @@ class _Pool:
 
     def _give(self, examiner: _Examiner, number: int) -> None:
         examiner.busy_with = number
+        examiner.deadline = time.monotonic() + self._limit_s
         with contextlib.suppress(OSError):  # it has ended: the next `select` tells
             examiner.connection.sendall(_NUMBER.pack(number))
 
     def _receive(self, examiner: _Examiner) -> Submission | None:
         """The entry an examiner has finished, or None when it failed or has ended."""
+        examiner.connection.settimeout(max(examiner.deadline - time.monotonic(), 0.001))  # it may hang halfway through
         try:
             (length,) = _LENGTH.unpack(_exactly(examiner.connection, _LENGTH.size))
             text = _exactly(examiner.connection, length)
@@ -171,7 +195,7 @@ class _Pool:
     # --- faults -----------------------------------------------------------------------------------------------
 
     def _restart(self, failed: _Examiner) -> Iterator[Submission]:
-        """New zygote, new examiners, after a failure. What was in flight is suspect; what failed alone is given up."""
+        """New zygote, new examiners, after one failed or hung. What was in flight is suspect; if alone, given up."""
         alone, self._alone = self._alone, -1
         in_flight = [examiner.busy_with for examiner in self._examiners if examiner.busy_with >= 0]
         for examiner in self._examiners:
@@ -194,8 +218,8 @@ class _Pool:
             self._grading.assignment,
             self._found[number].id,
             Status.GRADER_ERROR,
-            "the grader's own process failed twice while grading this submission; grade it alone with --only, "
-            "and report what you see",
+            "the grader's own process failed, or did not end, twice while grading this submission; grade it alone "
+            "with --only, and report what you see",
         )
 
 

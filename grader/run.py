@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from grader import __version__, report
+from grader import __version__, interrupt, report
 from grader.assignment import Assignment, AssignmentError
 from grader.course import Course, CourseError, find_course
 from grader.find import FindError, Found, find_submissions, unread_archives
@@ -32,8 +32,8 @@ from grader.store import Earlier, Store, StoreError
 from grader.terminal import Screen
 from grader.worker.privileges import hide_memory
 
-#: Exit codes of `grade`.
-GRADED, SOME_UNGRADED, USAGE, NOT_ISOLATED, BELOW, INTERRUPTED = 0, 1, 2, 3, 4, 130
+#: Exit codes of `grade`; one that was interrupted has that of its signal.
+GRADED, SOME_UNGRADED, USAGE, NOT_ISOLATED, BELOW = 0, 1, 2, 3, 4
 
 
 class RunError(Exception):
@@ -72,21 +72,31 @@ def run(options: Options, screen: Screen) -> int:
         RunError: wrong usage, an invalid assignment, or an output folder that cannot be written.
     """
     hide_memory()
+    store = Store(options.out)
     try:
-        return _run(options, screen)
+        return _run(options, store, screen)
     except (AssignmentError, CourseError, FindError, StoreError, ReportError, LaunchError, IntakeError) as error:
         raise RunError(str(error)) from None
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else f"{options.out}: "
-        raise RunError(
-            f"{where}{error.strerror}; what was finished is kept: put it right and run again with --resume"
-        ) from None
+        what_to_do = (
+            "what was finished is kept: put it right and run again with --resume"
+            if store.is_used
+            else "nothing has been graded; put it right and run again"
+        )
+        raise RunError(f"{error.filename or options.out}: {error.strerror}; {what_to_do}") from None
 
 
-def _run(options: Options, screen: Screen) -> int:
+def _run(options: Options, store: Store, screen: Screen) -> int:
     course = find_course(options.course or Path.cwd())
     assignment, found = _choose(options, course)
-    store = Store(options.out)
+    store.must_be_usable()
+    with store.locked():
+        return _grade_into(store, options, course, assignment, found, screen)
+
+
+def _grade_into(
+    store: Store, options: Options, course: Course, assignment: Assignment, found: list[Found], screen: Screen
+) -> int:
     earlier = _earlier(options, store)
     usual_s = earlier.header.timeout_s if earlier else assignment.limits.call_s
     header = _header(assignment, _seed(options, earlier), options.call_s or usual_s)
@@ -133,6 +143,7 @@ def _grade(options: Options, work: _Work, zygote: Zygote | None, store: Store, s
         return kept(probe(ForkLauncher(zygote.controls[0]), zygote.layers), zygote.layers)
 
     def publish(grading: Grading) -> RunHeader:
+        interrupt.raise_if_stopped()  # what pytest and torch import may have caught it
         found = isolation()
         header = _isolated(options, work, found.level, found.detail)
         screen.isolation(header.grader)
@@ -142,6 +153,7 @@ def _grade(options: Options, work: _Work, zygote: Zygote | None, store: Store, s
                 publish_submission(store, header, submission, header.created.date())
                 store.add(submission)
                 count.step()
+                interrupt.raise_if_stopped()
         return header
 
     return with_grading(work.course, work.assignment, work.header.seed, publish, work.header.timeout_s)
@@ -189,7 +201,6 @@ def _find(options: Options, files: Sequence[str]) -> list[Found]:
 
 def _earlier(options: Options, store: Store) -> Earlier | None:
     """What an earlier run left, when it is to be continued. A new run never silently replaces an old one."""
-    store.must_be_usable()
     if not store.is_used or (options.is_forced and not options.is_resumed and not options.only):
         return None
     if options.is_resumed or options.only:

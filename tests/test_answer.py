@@ -376,6 +376,13 @@ def test_answer_wrong_gradient_of_random_values_is_unstable(answer):
     assert Verdict.UNSTABLE is failure(given.gradients_match, "query").verdict
 
 
+def test_answer_with_a_huge_value_beside_the_wrong_one_is_not_compared_with_itself(answer):
+    """Millions of elements of a value that is of the wrong shape anyway would be compared with every wrong answer."""
+    given = answer(lambda query, key, mask=None: (query * key + 1, torch.rand(300, 300)))
+
+    assert Verdict.WRONG_VALUE is failure(given.matches, "output").verdict
+
+
 def test_answer_that_is_wrong_twice_alike_is_wrong_and_not_unstable(answer):
     """The same NaN in the same place is no change."""
     given = answer(lambda query, key, mask=None: (query * key / 0, query + key))

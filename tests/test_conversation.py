@@ -413,15 +413,38 @@ def test_conversation_second_import_is_no_time_of_the_student(talk):
     assert isinstance(replies[-1], Returned)
 
 
-def test_conversation_imports_made_again_without_end_are_the_students_time(talk):
-    """Code that is slow to import and crashes in every call must not hold the grader for all of its checks."""
-    source = "import os, time\ntime.sleep(0.4)\n\ndef answer(x):\n    os._exit(0)\n"
-    conversation = talk(source, submission_s=0.7)
+def test_conversation_imports_without_end_use_up_the_time(talk):
+    """What imports slowly and crashes with every call would otherwise hold its examiner for as long as it is asked."""
+    source = "import os, time\ntime.sleep(0.3)\n\ndef answer(x):\n    os._exit(0)\n"
+    conversation = talk(source, submission_s=0.6)
 
-    replies = [conversation.ask(make_call(INPUT + number), None).reply for number in range(8)]
+    replies = [conversation.ask(make_call(), None).reply for _ in range(8)]
 
-    assert isinstance(replies[1], Died)
-    assert isinstance(replies[-1], NotAsked)
+    assert NotAsked(reason="the submission has used its 0.6 s") == replies[-1]
+
+
+def test_conversation_answers_are_kept_up_to_a_size_and_then_described(talk):
+    """Eight MiB a call would fill the examiner's memory; the shape is enough to say what is wrong."""
+    conversation = talk(function("return torch.zeros(1000, 1000, dtype=torch.float64)"))
+
+    outcomes = [conversation.ask(make_call(), None) for _ in range(20)]
+
+    assert [(1000, 1000)] * 20 == [outcome.reply.tree.shape for outcome in outcomes]
+    assert sum(tensor.nbytes for outcome in outcomes for tensor in outcome.tensors.values()) <= 64 * 2**20
+    assert outcomes[-1].reply.tree.data is None
+
+
+def test_conversation_gradients_that_fit_no_input_are_not_kept(talk):
+    """A forged reply may name anything; what is looked for is kept."""
+    evil = "import sys\n" + FIND_SOCKET + "from grader_worker import wire\nclass Evil(torch.autograd.Function):\n"
+    evil += "    @staticmethod\n    def forward(ctx, x):\n        return x * 2\n    @staticmethod\n"
+    evil += "    def backward(ctx, grad):\n        os.write(fd, wire.encode({'status': 'gradients', 'missing': []},"
+    evil += " {'arg.x': torch.ones(2, 3), 'more': torch.ones(9), 'arg.y': torch.ones(2)}))\n        return grad\n"
+    conversation = talk(function("exec(EVIL, globals())\nreturn Evil.apply(x)") + f"\nEVIL = {evil!r}\n")
+
+    outcome = conversation.ask(make_call(wants=("x",)), INPUT)
+
+    assert ["arg.x"] == list(outcome.gradients)
 
 
 def test_conversation_zygote_outlives_an_examiner_that_left_something_unread():

@@ -3,10 +3,8 @@
 import json
 import os
 import re
-import resource
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,8 +21,6 @@ from conftest import (
     wait_until,
     write_files,
 )
-
-from grader.store import Store
 
 WRONG = DOUBLE.replace("x + x", "x + 1")
 #: A class in which everything goes wrong that a student can do by accident.
@@ -509,50 +505,3 @@ def test_grade_folder_without_a_command_is_graded_with_a_seed_of_its_own(grade, 
     assert 0 == result.returncode, result.stderr
     assert ["ada"] == list(entries)
     assert read(graded[1])[0]["seed"] != report["seed"]
-
-
-# --- the disk ---------------------------------------------------------------------------------------------------
-
-
-def test_grade_full_disk_keeps_what_was_finished(grade, full_disk, tmp_path):
-    """Exit code 2 names the trouble; every entry that was written whole can be gone on from."""
-    students = {f"s{number:02}": RIGHT for number in range(20)}
-    folder = hand_in(tmp_path / "class", students)
-
-    result = grade.run(folder, "-o", full_disk.folder, "-j", 1, preexec_fn=full_disk.before)
-
-    assert 2 == result.returncode, result.stderr
-    assert full_disk.words in result.stderr
-    assert "run again with --resume" in result.stderr
-    assert "Traceback" not in result.stderr
-    assert 0 < len(journaled(full_disk.folder)) < 20
-    assert journaled(full_disk.folder) == list(Store(full_disk.folder).earlier().submissions)
-
-
-class FullDisk:
-    """A folder on a disk of 300 KiB; where none can be mounted, a limit on the size of each file."""
-
-    def __init__(self, folder):
-        self.folder = folder / "report"
-        self.mount = folder
-        command = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(folder)]
-        self.is_mounted = os.geteuid() == 0 and 0 == subprocess.run(command, capture_output=True).returncode
-        self.words = "No space left on device" if self.is_mounted else "File too large"
-
-    def before(self):
-        """What the command's process does before it begins."""
-        if not self.is_mounted:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-
-    def close(self):
-        if self.is_mounted:
-            subprocess.run(["umount", str(self.mount)], check=True)
-
-
-@pytest.fixture
-def full_disk(tmp_path):
-    """A disk that is full after a few submissions."""
-    (tmp_path / "disk").mkdir()
-    disk = FullDisk(tmp_path / "disk")
-    yield disk
-    disk.close()

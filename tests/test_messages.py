@@ -1,5 +1,6 @@
 """What a student reads: each message pinned whole, one for every fact and every way a call can fail."""
 
+import re
 from typing import get_args
 
 import pytest
@@ -232,6 +233,14 @@ def test_messages_long_exception_is_cut_and_says_so():
     assert (
         "mix(query, key) raised an error\n" + HEAD + f"  error     RuntimeError: {'x' * 600} ... (cut, 700 characters)"
     ) == no_answer(raised(message="x" * 700))
+
+
+def test_messages_message_longer_than_any_is_cut_and_says_so():
+    """A page has a message for each check, and a student's code gives the names in it."""
+    text = message(NoGradient(names=("x" * 300,) * 1000), ASKED)
+
+    assert len(text) < 4100
+    assert re.search(r"x \.\.\. \(cut, 302\d{3} characters\)$", text)
 
 
 def test_messages_exception_while_the_module_is_made_says_so():

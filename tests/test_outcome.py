@@ -125,6 +125,38 @@ def test_outcome_header_that_is_no_reply_is_refused(header):
     assert refusal(Frame(header, {})).startswith("reply, ")
 
 
+@pytest.mark.parametrize(
+    "header",
+    [RAISED, {"status": "loaded", "names": []}, {"status": "missing_name", "names": []}],
+    ids=["raised", "loaded", "missing_name"],
+)
+def test_outcome_reply_in_words_that_brings_tensors_is_refused(header):
+    """They would be of no use to anybody, and would be kept."""
+    assert refusal(Frame(header, {"0": torch.ones(2)})).endswith("came with tensors")
+
+
+def test_outcome_tensor_that_nobody_describes_is_refused():
+    """A frame is no place to store things."""
+    assert "there are tensors that no description speaks of" == refusal(
+        returned(TENSOR, torch.ones(2, dtype=torch.float64), torch.ones(9))
+    )
+
+
+@pytest.mark.parametrize("line_number", [-1, 10**4000], ids=["negative", "endless"])
+def test_outcome_line_that_no_file_has_is_refused(line_number):
+    """A number of four thousand digits would stand in a message."""
+    assert refusal(Frame(RAISED | {"frames": [line() | {"line": line_number}]}, {})).startswith("reply, raised.frames")
+
+
+def test_outcome_tree_deeper_than_a_task_asks_for_is_refused():
+    """Eight items of eight items each make a message of a quarter of a megabyte."""
+    inner = {"kind": "sequence", "type": "list", "items": [{"kind": "other"}]}
+
+    assert "a value is described deeper than a task can ask for" == refusal(
+        returned({"kind": "sequence", "type": "tuple", "items": [inner]})
+    )
+
+
 def test_outcome_deep_tree_is_refused():
     """A tree that goes on and on ends as an odd reply, not in a full stack."""
     tree = {"kind": "other"}

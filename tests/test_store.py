@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -104,6 +105,37 @@ def test_store_folder_that_a_killed_run_left_is_usable(tmp_path):
     Store(tmp_path).must_be_usable()
 
 
+def test_store_folder_in_use_is_refused_to_another_run_and_free_afterwards(store):
+    """The second run touches nothing; the lock leaves nothing behind."""
+    store.folder.mkdir()
+    with store.locked():
+        with pytest.raises(StoreError, match="is in use by another run of grade"), Store(store.folder).locked():
+            pass
+        assert [".lock"] == os.listdir(store.folder)
+
+    assert [] == os.listdir(store.folder)
+    with Store(store.folder).locked():
+        store.must_be_usable()
+
+
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_store_folder_made_for_nothing_is_removed(store, has_begun):
+    """A run that is refused after all leaves no empty folder; one that began leaves its journal."""
+    with store.locked():
+        if has_begun:
+            begun(store, "ada")
+
+    assert has_begun is store.folder.exists()
+
+
+def test_store_lock_of_a_killed_run_holds_nobody_up(tmp_path):
+    """The file may stay; what counts ended with its process."""
+    write_files(tmp_path, {".lock": ""})
+
+    with Store(tmp_path).locked():
+        Store(tmp_path).must_be_usable()
+
+
 # --- the journal ------------------------------------------------------------------------------------------------
 
 
@@ -200,6 +232,22 @@ def test_store_journal_newline_in_a_students_text_stays_one_line(store):
     assert ["a\nb\u2028c", "bob"] == list(store.earlier().submissions)
 
 
+def test_store_entry_that_does_not_fit_the_disk_leaves_no_half_of_it(store):
+    """The journal ends with a whole line, and the error names it."""
+    begun(store, "ada")
+    before = store.journal.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, limits[1]))
+    try:
+        with pytest.raises(OSError, match=r"journal\.jsonl"):
+            store.add(make_submission(id="bob"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    assert before == store.journal.read_bytes()
+
+
 # --- report.json ------------------------------------------------------------------------------------------------
 
 
@@ -255,6 +303,17 @@ def test_store_write_that_fails_keeps_the_old_file(store):
 
     assert ["index.html"] == os.listdir(store.folder)
     assert "whole" == (store.folder / "index.html").read_text()
+
+
+def test_store_finished_run_clears_what_killed_ones_left(store):
+    """Beside the report as well as among the pages."""
+    begun(store, "ada")
+    write_files(store.folder, {".x8f.tmp": "half"})
+    store.finish(make_header())
+
+    store.clear_journal()
+
+    assert ["report.json"] == os.listdir(store.folder)
 
 
 def test_store_write_killed_at_any_moment_leaves_a_whole_file(store):

@@ -124,10 +124,9 @@ def _answer(answerer: Answerer, batches: Batches, request: wire.Frame) -> wire.F
 
 
 def _receive(connection: socket.socket) -> wire.Frame:
-    # What the trusted side sends is not capped: a submission's files may be larger than any reply.
     header_length, blob_length = wire.PREFIX.unpack(_exactly(connection, wire.PREFIX.size))
     halves = _exactly(connection, header_length + blob_length)
-    return wire.decode(halves[:header_length], halves[header_length:], caps=None)
+    return wire.decode(halves[:header_length], halves[header_length:], wire.UNCAPPED)
 
 
 def _exactly(connection: socket.socket, length: int) -> bytes:

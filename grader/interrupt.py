@@ -1,0 +1,65 @@
+"""Being stopped from outside: Ctrl-C (SIGINT) and SIGTERM, told as `KeyboardInterrupt`, which pytest lets through.
+
+An exception that is raised while Python cleans up, or while a library catches everything, is lost. So the signal is
+remembered too, and whoever is about to begin something long asks with `raise_if_stopped`.
+"""
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from types import FrameType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_received: list[int] = []
+
+
+def listen() -> None:
+    """Hear of both signals from now on. One that whoever started this process wants to be ignored stays ignored."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _stop)
+
+
+def raise_if_stopped() -> None:
+    """Raises KeyboardInterrupt when a signal has come, wherever its own exception went."""
+    if _received:
+        raise KeyboardInterrupt
+
+
+def has_come() -> bool:
+    """Whether a signal has come."""
+    return bool(_received)
+
+
+def exit_code() -> int:
+    """That of a process which the first signal ended, as a shell counts: 130 for Ctrl-C, 143 for SIGTERM."""
+    return 128 + (_received[0] if _received else signal.SIGINT)
+
+
+def fork() -> int:
+    """`os.fork`, in a moment in which neither signal can make the child run the parent's clean-up.
+
+    The child ignores Ctrl-C, which a terminal sends to all, and ends at SIGTERM.
+    """
+    with _held():
+        pid = os.fork()
+        if pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        return pid
+
+
+@contextlib.contextmanager
+def _held() -> Iterator[None]:
+    """Hold both signals back until the end of the block."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    _received.append(number)
+    raise KeyboardInterrupt
