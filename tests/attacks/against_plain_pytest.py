@@ -47,7 +47,10 @@ def main() -> None:
 
 def _plain(attack: Attack, folder: Path, is_told: bool) -> list[str]:
     """What an attack achieves against pytest, told at once if asked for."""
-    achieved = _tried(attack, folder / attack.tag)
+    own = folder / attack.tag  # a file that another leaves beside it would be taken for this one's doing
+    own.mkdir()
+    own.chmod(0o777)
+    achieved = _tried(attack, own / "achieved")
     if is_told:
         print(f"{attack.kind}: {attack.id}: {', '.join(achieved) or 'nothing'}", flush=True)
     return achieved
@@ -86,17 +89,17 @@ def _run(command: Sequence[str], folder: Path, patience_s: float) -> None:
 
 def _print(chosen: list[Attack], plain: list[list[str]], here: dict[str, list[str]]) -> None:
     succeeded = [bool(set(achieved) - _HELD_UP) for achieved in plain]
-    passed = sum("passed" in achieved for achieved in plain)
+    counts = Counter(word for achieved in plain for word in ("passed", "got points") if word in achieved)
     held_up = sum(bool(set(achieved) & _HELD_UP) for achieved in plain)
     tried, won = Counter(one.kind for one in chosen), Counter()
     for attack, is_won in zip(chosen, succeeded, strict=True):
         won[attack.kind] += is_won
     for kind in tried:
         print(f"{kind:15} {won[kind]:4} of {tried[kind]:4} succeed against plain pytest")
-    print(
-        f"{sum(succeeded)} of {len(chosen)} attacks succeed against plain pytest ({passed} pass its tests, the others "
-        f"reach a canary; {held_up} hold it up or end it), {sum(map(bool, here.values()))} of {len(here)} here"
-    )
+    print(f"{sum(succeeded)} of {len(chosen)} attacks succeed against plain pytest:", end=" ")
+    print(f"{counts['passed']} pass all its tests, {counts['got points']} some that their code does not deserve,")
+    print(f"the others reach a canary. {held_up} hold it up or end it.", end=" ")
+    print(f"Here {sum(map(bool, here.values()))} of {len(here)} succeed.")
 
 
 if __name__ == "__main__":

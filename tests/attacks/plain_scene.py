@@ -19,8 +19,8 @@ from attacks import canaries
 from attacks.corpus import HERE, Attack, attacks, filled
 from attacks.scene import SUBREAPER, Facts, Scene
 
-#: Seconds after which nobody waits for a test run any more; an honest one takes two.
-PATIENCE_S = 15
+#: Seconds after which nobody waits for a test run any more; an honest one takes three.
+PATIENCE_S = 30
 #: Bytes of address space: what a container would have, so that the machine survives.
 MEMORY = 4 << 30
 TEST = "test_attention.py"
