@@ -21,7 +21,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from grader.exchange import exchange
+from grader.exchange import Deadline, exchange
 from grader.launch import Launcher, LaunchError
 from grader.report import Isolation
 from grader.worker import wire
@@ -119,7 +119,7 @@ def probe(launcher: Launcher, layers: Mapping[str, str], put_on: Collection[str]
         worker = launcher.launch()
         start = {"limits": {}, "layers": list(put_on), "probe": targets._asdict()}
         try:
-            header = exchange(worker.connection, wire.encode(start, {}), _LIMIT_S).header
+            header = exchange(worker.connection, wire.encode(start, {}), Deadline(_LIMIT_S)).header
             probed = Probed.model_validate(header)
         except (OSError, TimeoutError, wire.ProtocolError, ValidationError) as error:
             worker.kill()

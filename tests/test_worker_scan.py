@@ -316,3 +316,17 @@ def test_scan_name_of_any_length_is_told_short(scan):
 
     assert ["a" * 200] == [one.package for one in found.absent]
     assert [200] == [len(sign.detail) for sign in found.findings]
+
+
+def test_scan_runs_nothing_of_a_file_that_an_installed_package_imports(talk):
+    """Finding out what is installed imports packages; they must not find a file of the student's, which could lie."""
+    files = {
+        "work.py": "import torch.utils.tensorboard\nimport ctypes\n\n" + function("return ctypes"),
+        "tensorboard.py": "import sys\n__version__ = '2.0'\nprint('ran', flush=True)\nwire = sys.modules['grader_worker.wire']\n"
+        "real = wire.encode\nwire.encode = lambda header, tensors: real(dict(header, findings=[], absent=[]) "
+        "if header.get('status') == 'scanned' else header, tensors)\n",
+    }
+
+    found = talk(files).scan()
+
+    assert {"native_code", "internals"} <= {sign.kind for sign in found.findings}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from .kernel import IS_LINUX, LIBC, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, check, prctl
 
+_NEW_USER = 0x10000000  # CLONE_NEWUSER, linux/sched.h
 _CAPABILITY_VERSION_3 = 0x20080522  # linux/capability.h
 #: Below the ranges that systems give to people, containers and services; the first that nobody has is taken.
 _CANDIDATES = range(59_999, 59_900, -1)
@@ -45,6 +46,15 @@ def unused_user() -> int | None:
         except KeyError:
             return number
     return None
+
+
+def be_alone() -> None:
+    """Have the kernel count this process's threads by themselves: a user namespace has a count of its own.
+
+    Raises:
+        OSError: this system allows no such namespace.
+    """
+    check(LIBC.unshare(_NEW_USER), "unshare")
 
 
 def become(user: int) -> None:

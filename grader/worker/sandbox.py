@@ -6,7 +6,7 @@ what that means is found by trying (`probe`), never concluded from here.
 """
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from . import limits, privileges
 from .kernel import IS_LINUX
@@ -16,6 +16,12 @@ from .syscalls import here
 
 #: The layers a worker puts on, by name.
 LAYERS = ("identity", "landlock", "seccomp")
+
+
+#: Threads of a worker: homework that has some has a handful, and each takes a process number of the machine's.
+_THREADS_ALONE = 128
+#: Where they cannot be counted by themselves: processes and threads of the whole user, a bomb's among them.
+_THREADS_TOGETHER = 4096
 
 
 class Sandbox:
@@ -30,6 +36,8 @@ class Sandbox:
         self.described: dict[str, str] = {}
         self._parent = os.getpid() if parent is None else parent
         self._user: int | None = None
+        #: Whether a worker's threads are counted by themselves.
+        self._is_alone = False
         self._ruleset: Ruleset | None = None
         #: With Landlock a file may be opened for writing where it says so; without, none may.
         self._filters: dict[bool, Filter] = {}
@@ -37,6 +45,7 @@ class Sandbox:
             self.described = dict.fromkeys(LAYERS, "this system has none; Linux has")
             return
         self._choose_user(readable)
+        self._is_alone = _succeeds(privileges.be_alone)
         self._make_ruleset(readable)
         self._make_filter()
         self._leave_out_what_fails()
@@ -57,6 +66,9 @@ class Sandbox:
         if "identity" in layers:
             if self._user is not None:
                 privileges.become(self._user)  # it takes the signal below away, and being inspected
+            if self._is_alone:
+                privileges.be_alone()
+            limits.limit_threads(_THREADS_ALONE if self._is_alone else _THREADS_TOGETHER)
             privileges.renounce()
             privileges.hide_memory()
             limits.end_with_parent()
@@ -112,12 +124,16 @@ class Sandbox:
             self.described["seccomp"] = "missing: the kernel refuses filters"
 
     def _can_enter(self, layer: str) -> bool:
-        """Found by doing it in a child."""
-        child = os.fork()
-        if child == 0:
-            try:
-                self.enter([layer])
-                os._exit(0)
-            finally:
-                os._exit(1)
-        return os.waitpid(child, 0)[1] == 0
+        return _succeeds(lambda: self.enter([layer]))
+
+
+def _succeeds(deed: Callable[[], object]) -> bool:
+    """Found by doing it in a child: most of it cannot be undone."""
+    child = os.fork()
+    if child == 0:
+        try:
+            deed()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitpid(child, 0)[1] == 0

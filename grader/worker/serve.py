@@ -93,7 +93,6 @@ def _serve(connection: socket.socket, out: _Printed, sandbox: Sandbox, guards: G
         connection.sendall(wire.encode(probe.run(probe.Targets(**start["probe"])), {}))
         return
     submission = Submission(start["sources"], start["stubs"], start["imports"], start["refused"])
-    submission.install()
     answerer = GuardedAnswerer(submission.module, submission.is_own, guards)
     batches = Batches(answerer)
     while True:
@@ -103,6 +102,7 @@ def _serve(connection: socket.socket, out: _Printed, sandbox: Sandbox, guards: G
             texts = {file: start["sources"][file] for file in request.header["files"]}
             reply = wire.Frame(scan(texts, submission.imports, start["forbidden"], start["asked"]), {})
         else:
+            submission.install()
             reply = _answer(answerer, batches, request)
         reply.header["dropped"] = out.dropped
         if reply.header.get("stage") == "import" and submission.failed:

@@ -66,6 +66,10 @@ ATTRIBUTES = {
 }
 
 
+#: Parts of a dotted name that are looked at; torch's longest have six.
+_LONGEST = 12
+
+
 class ForbiddenNames:
     """What is forbidden, asked by dotted name."""
 
@@ -87,7 +91,7 @@ class ForbiddenNames:
     def _match(self, parts: list[str]) -> str:
         if parts[0] not in self._roots:
             return ""
-        for length in range(2, len(parts) + 1):
+        for length in range(2, min(len(parts), _LONGEST) + 1):
             module, last = ".".join(parts[: length - 1]), parts[length - 1]
             if last in self.words or any(module == one and fnmatchcase(last, glob) for one, glob in self._patterns):
                 return f"{module}.{last}"
