@@ -228,6 +228,7 @@ class Conversation:
                 "refused": self._refused,
                 "limits": {"cpu_s": limits.cpu_s, "memory_mib": limits.memory_mib, "files": limits.files},
                 "forbidden": own.rules.forbidden,
+                "flagged": own.rules.flagged,
                 "imports": own.rules.imports,
                 "layers": self._layers,
             },

@@ -145,7 +145,8 @@ libc, many = ctypes.CDLL(None), 0
 attributes, thread = ctypes.create_string_buffer(64), ctypes.c_ulong()
 libc.pthread_attr_init(attributes)
 libc.pthread_attr_setstacksize(attributes, ctypes.c_size_t(16384))
-while many < 5000 and not libc.pthread_create(ctypes.byref(thread), attributes, ctypes.cast(libc.pause, ctypes.c_void_p), None):
+start, pause = libc.pthread_create, ctypes.cast(libc.pause, ctypes.c_void_p)
+while many < 5000 and not start(ctypes.byref(thread), attributes, pause, None):
     many += 1
 print(many)
 return x"""

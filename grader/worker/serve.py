@@ -100,7 +100,8 @@ def _serve(connection: socket.socket, out: _Printed, sandbox: Sandbox, guards: G
         out.start_call()
         if request.header["op"] == "scan":
             texts = {file: start["sources"][file] for file in request.header["files"]}
-            reply = wire.Frame(scan(texts, submission.imports, start["forbidden"], start["asked"]), {})
+            names = start["forbidden"], start["flagged"], start["asked"]
+            reply = wire.Frame(scan(texts, submission.imports, *names), {})
         else:
             submission.install()
             reply = _answer(answerer, batches, request)

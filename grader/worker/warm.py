@@ -64,7 +64,7 @@ if __name__ == "__main__":
 
 def _rehearse() -> None:
     """Scan and answer calls, for samples of ours, with the operations that attention is made of. Forward only."""
-    scan({"sample.py": _TEXT}, Imports(["torch"], []), ["torch.nn.Bilinear"], ["Sample"])
+    scan({"sample.py": _TEXT}, Imports(["torch"], []), ["torch.nn.Bilinear"], ["torch.*attention*"], ["Sample"])
     sample = ModuleType("sample")
     sample.attend, sample.Head = _attend, _Head  # type: ignore[attr-defined]
     answerer = Answerer(lambda name: sample, is_own=lambda file: False)
