@@ -2,7 +2,7 @@
 
 `python -m attacks.against_plain_pytest` from the folder `tests`, as root: each attack in a box of its own, which takes
 some minutes. An attack succeeds when the tests pass, or a canary is reached; that it holds the run up, or ends whoever
-started it, is counted apart. The baseline has no limit of time or memory, no sandbox and no rules, as is usual.
+started it, is counted apart. The baseline has no sandbox and no rules, as is usual; a limit of time and memory a run.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("ids", nargs="*", help="ids or kinds; all when left out")
     parser.add_argument("--option", action="append", default=[], help="handed on to grade")
     parser.add_argument("--rules", action="store_true", help="the attacks on the rules of an assignment, and no others")
-    parser.add_argument("--list", action="store_true", help="say what each achieved")
+    parser.add_argument("--list", action="store_true", help="say what each achieved, as it ends")
     options = parser.parse_args()
     if not can_box():
         sys.exit("an ordinary pytest run keeps no attack from anything; they run in boxes only, which needs root")
@@ -40,20 +40,23 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            plain = list(pool.map(lambda one: _plain(one, Path(folder)), chosen))
+            plain = list(pool.map(lambda one: _plain(one, Path(folder), options.list), chosen))
         here = _here(options, Path(folder))
-    for attack, achieved in zip(chosen, plain, strict=True):
-        if options.list and achieved:
-            print(f"{attack.kind}: {attack.id}: {', '.join(achieved)}")
     _print(chosen, plain, here)
 
 
-def _plain(attack: Attack, folder: Path) -> list[str]:
-    """What an attack achieves against pytest."""
-    out = folder / attack.tag
+def _plain(attack: Attack, folder: Path, is_told: bool) -> list[str]:
+    """What an attack achieves against pytest, told at once if asked for."""
+    achieved = _tried(attack, folder / attack.tag)
+    if is_told:
+        print(f"{attack.kind}: {attack.id}: {', '.join(achieved) or 'nothing'}", flush=True)
+    return achieved
+
+
+def _tried(attack: Attack, out: Path) -> list[str]:
     command = [sys.executable, "-m", "attacks.plain_scene", attack.id, "--out", str(out)]
     try:
-        _run(command, folder, _PATIENCE_S)
+        _run(command, out.parent, _PATIENCE_S)
     except subprocess.TimeoutExpired:
         return ["did not end"]
     achieved: list[str] = json.loads(out.read_text()) if out.exists() else ["ended whoever started it"]

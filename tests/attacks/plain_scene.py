@@ -8,6 +8,7 @@ import argparse
 import ctypes
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,9 @@ from attacks.corpus import HERE, Attack, attacks, filled
 from attacks.scene import SUBREAPER, Facts, Scene
 
 #: Seconds after which nobody waits for a test run any more; an honest one takes two.
-PATIENCE_S = 20
+PATIENCE_S = 15
+#: Bytes of address space: what a container would have, so that the machine survives.
+MEMORY = 4 << 30
 TEST = "test_attention.py"
 #: What its tests are worth, as much as the grader's own checks.
 POINTS = {"test_shape": 1, "test_values": 3, "test_gradients": 2, "test_other_sizes": 4}
@@ -110,6 +113,7 @@ def _tested(scene: Scene, folder: Path) -> tuple[str, int | None]:
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
     ) as process:
         try:
             out, _ = process.communicate(timeout=PATIENCE_S)
