@@ -1,7 +1,8 @@
 """How well students' code is kept away from the grader and the machine: a level, found by trying.
 
-A worker like any other, before there is student code, tries what student code must not be able to do (`worker.probe`)
-on targets that are made for it here. The level is what was seen to be refused, never what a version promises:
+A worker like any other, before there is student code, tries what student code must not be able to do
+(`worker.sandbox.probe`), on targets that are made for it here. The level is what was seen to be refused, never what a
+version promises:
 
     strong   everything was refused
     partial  nothing could reach the grader's process or files, so that no score can be forged; but files could be
@@ -25,8 +26,8 @@ from grader.exchange import Deadline, exchange
 from grader.launch import Launcher, LaunchError
 from grader.report import Isolation
 from grader.worker import wire
-from grader.worker.probe import Targets
-from grader.worker.sandbox import LAYERS
+from grader.worker.sandbox.layers import LAYERS
+from grader.worker.sandbox.probe import Targets
 
 #: Seconds all attempts together may take; they take milliseconds.
 _LIMIT_S = 20.0

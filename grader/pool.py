@@ -29,7 +29,7 @@ from grader.oracle import OracleError
 from grader.report import Status, Submission
 from grader.report_json import submission_from_json, to_json
 from grader.score import unscored
-from grader.worker.limits import close_all_but, die_with_parent
+from grader.worker.sandbox.limits import close_all_but, die_with_parent
 
 #: Submissions after which an examiner is replaced, so that what a session leaves behind cannot pile up.
 SUBMISSIONS_EACH = 50

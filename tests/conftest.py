@@ -26,7 +26,7 @@ from grader.call import Call, Payload
 from grader.conversation import Conversation, TimeLimits
 from grader.launch import ForkLauncher, LaunchError, Zygote
 from grader.outcome import Outcome
-from grader.worker.sandbox import LAYERS
+from grader.worker.sandbox.layers import LAYERS
 
 Value = TypeVar("Value")
 #: Folders with files named like tests that are none of this suite: the attacked course's checks.

@@ -9,8 +9,8 @@ from conftest import function, make_call, tiny_assignment
 from grader.assignment import Limits, read_assignment
 from grader.conversation import Conversation, TimeLimits
 from grader.outcome import Raised, Returned
-from grader.worker.imports import Imports
-from grader.worker.scan import scan as scan_texts
+from grader.worker.rules.imports import Imports
+from grader.worker.rules.scan import scan as scan_texts
 
 ROOT = Path(__file__).parents[1]
 ATTENTION = read_assignment(ROOT / "assignments/attention")

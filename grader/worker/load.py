@@ -12,7 +12,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
-from .imports import HELPER, Helper, Imports
+from .rules.imports import HELPER, Helper, Imports
 
 
 class Submission(MetaPathFinder, Loader):

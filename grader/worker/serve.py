@@ -12,13 +12,14 @@ import sys
 import traceback
 from typing import Any
 
-from . import limits, probe, wire
+from . import wire
 from .answer import Answerer
 from .batch import Batches
-from .guards import GuardedAnswerer, Guards
 from .load import Submission
-from .sandbox import Sandbox
-from .scan import scan
+from .rules.guards import GuardedAnswerer, Guards
+from .rules.scan import scan
+from .sandbox import limits, probe
+from .sandbox.layers import Sandbox
 from .warm import warm
 
 #: Exit code of a worker that failed outside a call (EX_SOFTWARE of sysexits.h).

@@ -21,8 +21,8 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .limits import Limits, apply
-from .sandbox import Sandbox
+from .sandbox.layers import Sandbox
+from .sandbox.limits import Limits, apply
 
 _CENTRAL, _END = b"PK\x01\x02", b"PK\x05\x06"
 #: Bytes of fixed length at the beginning of an entry in the central directory, and before an entry's data.

@@ -11,8 +11,8 @@ import torch
 
 from . import wire
 from .answer import Answerer
-from .imports import Imports
-from .scan import scan
+from .rules.imports import Imports
+from .rules.scan import scan
 
 #: Modules that torch, numpy and safetensors load lazily, on the first use of something homework uses; loaded once here
 #: instead of once in every worker.

@@ -16,10 +16,11 @@ from typing import Any
 
 import torch
 
-from . import limits, serve
-from .guards import Guards
+from . import serve
 from .pages import use_large_pages
-from .sandbox import Sandbox
+from .rules.guards import Guards
+from .sandbox import limits
+from .sandbox.layers import Sandbox
 from .warm import warm
 
 

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple, NoReturn
 
 import torch
 
-from . import describe
-from .answer import Answerer, Find, IsOwn
-from .wire import Frame
+from .. import describe
+from ..answer import Answerer, Find, IsOwn
+from ..wire import Frame
 
 #: Notes kept of one call; a loop may make a million.
 MOST_NOTES = 100
