@@ -30,6 +30,7 @@ def main() -> None:
     importlib.import_module(f"{NAME}.sandbox.limits").die_with_parent(arguments["parent"])
     readable = importlib.import_module(f"{NAME}.sandbox.readable")
     arguments["readable"] = readable.readable(arguments["path"], arguments["packages"])
+    arguments["user"] = importlib.import_module(f"{NAME}.sandbox.privileges").unused_user()
     if arguments.get("in_namespaces"):
         namespaces = importlib.import_module(f"{NAME}.sandbox.namespaces")
         arguments["namespaces"] = namespaces.enter(arguments["readable"])

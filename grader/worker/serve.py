@@ -145,7 +145,7 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
 def main(arguments: dict[str, Any]) -> None:
     """One worker in a process of its own, where forking a warm one is not safe. Says when it is warm."""
     connection = socket.socket(fileno=arguments["connection"])
-    sandbox = Sandbox(arguments["readable"], parent=arguments["parent"])
+    sandbox = Sandbox(arguments["readable"], arguments["user"], parent=arguments["parent"])
     guards = Guards(arguments["forbidden"])
     guards.install()
     warm()

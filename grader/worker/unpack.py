@@ -52,7 +52,7 @@ class _Problem(Exception):
 def main(arguments: dict[str, Any]) -> None:
     """Read the archive from standard input, then look at it, then answer."""
     archive = sys.stdin.buffer.read()
-    sandbox = Sandbox(arguments["readable"], parent=arguments["parent"])
+    sandbox = Sandbox(arguments["readable"], arguments["user"], parent=arguments["parent"])
     apply(Limits(cpu_s=arguments["cpu_s"], memory_mib=arguments["memory_mib"], files=16))
     sandbox.enter()
     os.write(1, arguments["ready"].encode())

@@ -141,7 +141,7 @@ def main(arguments: dict[str, Any]) -> None:
     limits.adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     controls = [socket.socket(fileno=descriptor) for descriptor in arguments["controls"]]
-    sandbox = Sandbox(arguments["readable"])
+    sandbox = Sandbox(arguments["readable"], arguments["user"])
     guards = Guards(arguments["forbidden"])
     guards.install()
     warm()

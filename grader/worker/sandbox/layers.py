@@ -27,9 +27,10 @@ _THREADS_TOGETHER = 4096
 class Sandbox:
     """What workers of this process put on."""
 
-    def __init__(self, readable: Sequence[str], parent: int | None = None) -> None:
+    def __init__(self, readable: Sequence[str], user: int | None, parent: int | None = None) -> None:
         """`readable`: files and folders that a worker may read, with all below them.
 
+        `user`: whom a worker of root becomes, where it can work as that one; None: it stays who it is.
         `parent`: the process a worker must end with; this one when left out.
         """
         #: By layer: what it is here, or why it is missing, in a few words.
@@ -44,7 +45,7 @@ class Sandbox:
         if not IS_LINUX:
             self.described = dict.fromkeys(LAYERS, "this system has none; Linux has")
             return
-        self._choose_user(readable)
+        self._choose_user(user, readable)
         self._is_alone = _succeeds(privileges.be_alone)
         self._make_ruleset(readable)
         self._make_filter()
@@ -82,8 +83,7 @@ class Sandbox:
         if self._filters and "seccomp" in layers:
             self._filters[has_ruleset].load(os.getpid())
 
-    def _choose_user(self, readable: Sequence[str]) -> None:
-        user = privileges.unused_user()
+    def _choose_user(self, user: int | None, readable: Sequence[str]) -> None:
         if user is None:
             self.described["identity"] = f"user {os.geteuid()}, without capabilities"
             return

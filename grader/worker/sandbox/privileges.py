@@ -37,7 +37,10 @@ def renounce() -> None:
 
 
 def unused_user() -> int | None:
-    """A user number that nobody has; None where this process is not root and could not take it."""
+    """A user number that nobody has; None where this process is not root and could not take it.
+
+    To be asked where the system's list of users can be read, outside of any namespace.
+    """
     if os.geteuid() != 0:
         return None
     for number in _CANDIDATES:
