@@ -103,10 +103,8 @@ def _print_sandbox() -> None:
             with_all.append(_wall_s(lambda: _first_answer(launcher, assignment, LAYERS)))
         print(f"\nlayers: {', '.join(f'{name} ({text})' for name, text in zygote.layers.items())}")
     cost = statistics.median(a - b for a, b in zip(with_all, without, strict=True))
-    print(
-        f"a worker's sandbox: {1000 * cost:.2f} ms (goal at most 3), of {1000 * statistics.median(with_all):.1f} ms to its "
-        "first answer"
-    )
+    whole = statistics.median(with_all)
+    print(f"a worker's sandbox: {1000 * cost:.1f} ms (goal at most 3), of {1000 * whole:.1f} ms to its first answer")
 
 
 # --- what is measured -------------------------------------------------------------------------------------------
