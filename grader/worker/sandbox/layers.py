@@ -5,6 +5,7 @@ In this order, since each takes away what the one before needs: the user (`privi
 what that means is found by trying (`probe`), never concluded from here.
 """
 
+import contextlib
 import os
 from collections.abc import Callable, Collection, Sequence
 
@@ -16,8 +17,6 @@ from .syscalls import here
 
 #: The layers a worker puts on, by name.
 LAYERS = ("identity", "landlock", "seccomp")
-
-
 #: Threads of a worker: homework that has some has a handful, and each takes a process number of the machine's.
 _THREADS_ALONE = 128
 #: Where they cannot be counted by themselves: processes and threads of the whole user, a bomb's among them.
@@ -37,8 +36,6 @@ class Sandbox:
         self.described: dict[str, str] = {}
         self._parent = os.getpid() if parent is None else parent
         self._user: int | None = None
-        #: Whether a worker's threads are counted by themselves.
-        self._is_alone = False
         self._ruleset: Ruleset | None = None
         #: With Landlock a file may be opened for writing where it says so; without, none may.
         self._filters: dict[bool, Filter] = {}
@@ -46,7 +43,6 @@ class Sandbox:
             self.described = dict.fromkeys(LAYERS, "this system has none; Linux has")
             return
         self._choose_user(user, readable)
-        self._is_alone = _succeeds(privileges.be_alone)
         self._make_ruleset(readable)
         self._make_filter()
         self._leave_out_what_fails()
@@ -67,9 +63,7 @@ class Sandbox:
         if "identity" in layers:
             if self._user is not None:
                 privileges.become(self._user)  # it takes the signal below away, and being inspected
-            if self._is_alone:
-                privileges.be_alone()
-            limits.limit_threads(_THREADS_ALONE if self._is_alone else _THREADS_TOGETHER)
+            self._count_threads()
             privileges.renounce()
             privileges.hide_memory()
             limits.end_with_parent()
@@ -82,6 +76,13 @@ class Sandbox:
             self._ruleset.restrict_this_process()
         if self._filters and "seccomp" in layers:
             self._filters[has_ruleset].load(os.getpid())
+
+    def _count_threads(self) -> None:
+        most = _THREADS_TOGETHER
+        with contextlib.suppress(OSError):  # not possible here, or others have used up the machine's namespaces
+            privileges.be_alone()
+            most = _THREADS_ALONE
+        limits.limit_threads(most)
 
     def _choose_user(self, user: int | None, readable: Sequence[str]) -> None:
         if user is None:
