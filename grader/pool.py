@@ -155,9 +155,9 @@ class _Pool:
 
     def _end(self, examiner: _Examiner) -> None:
         self._selector.unregister(examiner.connection)
-        examiner.connection.close()
         os.kill(examiner.pid, signal.SIGKILL)  # it is our child and not yet reaped, so the number is still its own
         os.waitpid(examiner.pid, 0)
+        examiner.connection.close()  # only now: it would complain of an answer that nobody takes
 
     def _replace(self, examiner: _Examiner) -> None:
         self._end(examiner)
