@@ -18,11 +18,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from grader.assignment import Assignment
+    from grader.launch import ForkLauncher
 
 COURSE = Path(__file__).resolve().parents[1]
 STYLES = COURSE / "tests/data/styles"
 PLAIN = COURSE / "tests/data/solutions/plain"
 FEW, MANY = 4, 44
+#: Workers that are started with the sandbox, and as many without.
+WORKERS = 200
 
 
 def main() -> None:
@@ -37,6 +44,7 @@ def main() -> None:
         _print_cost(rounds, folder, different, copies)
         _print_start(rounds, folder, different)
         _print_memory(folder, different)
+        _print_sandbox()
 
 
 def _print_cost(rounds: int, folder: Path, different: Path, copies: Path) -> None:
@@ -79,6 +87,26 @@ def _print_memory(folder: Path, different: Path) -> None:
     print(f"memory: {one:.0f} MiB with one job, {(three - one) / 2:.0f} MiB for each further one (goal at most 80)")
 
 
+def _print_sandbox() -> None:
+    """What the layers that a worker puts on cost, against a worker without; both from its start to its first answer."""
+    from grader.assignment import read_assignment
+    from grader.launch import ForkLauncher, Zygote
+    from grader.worker.sandbox.layers import LAYERS
+
+    assignment = read_assignment(COURSE / "assignments/attention")
+    with_all, without = [], []
+    with Zygote(1, assignment.rules) as zygote:
+        zygote.wait()
+        launcher = ForkLauncher(zygote.controls[0])
+        for _ in range(WORKERS):
+            without.append(_wall_s(lambda: _first_answer(launcher, assignment, ())))
+            with_all.append(_wall_s(lambda: _first_answer(launcher, assignment, LAYERS)))
+        print(f"\nlayers: {', '.join(f'{name} ({text})' for name, text in zygote.layers.items())}")
+    cost = statistics.median(a - b for a, b in zip(with_all, without, strict=True))
+    whole = statistics.median(with_all)
+    print(f"a worker's sandbox: {1000 * cost:.1f} ms (goal at most 3), of {1000 * whole:.1f} ms to its first answer")
+
+
 # --- what is measured -------------------------------------------------------------------------------------------
 
 
@@ -115,19 +143,28 @@ def _slope(folder: Path, submissions: Path) -> float:
     return (more - less) / (MANY - FEW)
 
 
+def _first_answer(launcher: "ForkLauncher", assignment: "Assignment", layers: Sequence[str]) -> None:
+    from grader.conversation import Conversation, TimeLimits
+
+    with Conversation(launcher, {"masked.py": ""}, assignment, TimeLimits(), layers) as conversation:
+        conversation.scan()
+
+
 def _grade(submissions: Path, out: Path, jobs: int = 1) -> None:
-    _run(["-m", "grader", str(submissions), "-o", str(out), "--force", "-j", str(jobs)])
+    _run(["-m", "grader", str(submissions), "-o", str(out), "--force", "--isolation", "best", "-j", str(jobs)])
 
 
 def _peak_mib(submissions: Path, out: Path, jobs: int) -> float:
     """Largest sum of proportional set sizes over the processes of a run while all its workers live, in MiB."""
-    arguments = [sys.executable, "-m", "grader", str(submissions), "-o", str(out), "--force", "-j", str(jobs)]
-    process = subprocess.Popen(arguments, cwd=COURSE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    arguments = ["-m", "grader", str(submissions), "-o", str(out), "--force", "--isolation", "best", "-j", str(jobs)]
+    process = subprocess.Popen(
+        [sys.executable, *arguments], cwd=COURSE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     peak = 0
     pause = threading.Event()
     while process.poll() is None:
         tree = list(_tree(process.pid))
-        if len(tree) >= 2 + 2 * jobs:  # grade, the zygote, and for each job an examiner and a worker
+        if len(tree) >= 3 + 2 * jobs:  # grade, the two of the zygote, and for each job an examiner and a worker
             peak = max(peak, sum(_proportional_kib(pid) for pid in tree))
         pause.wait(0.01)
     return peak / 1024

@@ -124,6 +124,8 @@ class Rules(_Section):
     #: Functions and classes by their dotted names; `*` and `?` stand for letters of the last part. An operator of
     #: torch, by whatever way it is reached, is `torch.ops.aten.NAME`.
     forbidden: tuple[Annotated[str, AfterValidator(_forbidden_name)], ...] = ()
+    #: Dotted names that a person should look at, as globs without regard to capitals; `*` stands for anything.
+    flagged: tuple[str, ...] = ()
     #: Installed packages, beside the standard library and the submission's own files.
     imports: tuple[Annotated[str, AfterValidator(_package_name)], ...] = ("torch", "numpy")
 

@@ -34,7 +34,7 @@ from grader.outcome import (
     read_scan,
 )
 from grader.worker import wire
-from grader.worker.sandbox import LAYERS
+from grader.worker.sandbox.layers import LAYERS
 
 #: Bytes kept of all answers of a submission; of further ones their description is. Right ones are a few KiB each, and
 #: all are kept until the submission is done.
@@ -228,6 +228,7 @@ class Conversation:
                 "refused": self._refused,
                 "limits": {"cpu_s": limits.cpu_s, "memory_mib": limits.memory_mib, "files": limits.files},
                 "forbidden": own.rules.forbidden,
+                "flagged": own.rules.flagged,
                 "imports": own.rules.imports,
                 "layers": self._layers,
             },

@@ -9,7 +9,7 @@ from grader import __version__
 from grader.isolation import Kept, Probed, kept, probe
 from grader.launch import ForkLauncher, SpawnLauncher, Zygote, can_fork
 from grader.report import Isolation
-from grader.worker.sandbox import LAYERS
+from grader.worker.sandbox.layers import LAYERS
 
 _TITLES = {
     "namespaces": "namespaces",

@@ -45,6 +45,17 @@ class Given:
             if length < 2 or not bool((order == torch.arange(length)).any()):
                 return order
 
+    def whole(self, name: str, least: int, most: int) -> int:
+        """A whole number, `most` included: a size that nobody can have written down beforehand."""
+        return int(torch.randint(least, most + 1, (), generator=self._generator(name, (least, most))))
+
+    def lengths(self, name: str, count: int, most: int) -> torch.Tensor:
+        """`[count]`, int64: different lengths from 1 to `most`, one of them `most`, in any order."""
+        generator = self._generator(name, (count, most))
+        shorter = torch.randperm(most - 1, generator=generator)[: count - 1] + 1
+        lengths = torch.cat([torch.tensor([most]), shorter])
+        return lengths[torch.randperm(count, generator=generator)]
+
     def parameters(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, torch.Tensor]:
         """Weights with orthonormal rows or columns, entries thus near 1/sqrt(fan_in), and biases that are never 0.
 

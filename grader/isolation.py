@@ -1,7 +1,8 @@
 """How well students' code is kept away from the grader and the machine: a level, found by trying.
 
-A worker like any other, before there is student code, tries what student code must not be able to do (`worker.probe`)
-on targets that are made for it here. The level is what was seen to be refused, never what a version promises:
+A worker like any other, before there is student code, tries what student code must not be able to do
+(`worker.sandbox.probe`), on targets that are made for it here. The level is what was seen to be refused, never what a
+version promises:
 
     strong   everything was refused
     partial  nothing could reach the grader's process or files, so that no score can be forged; but files could be
@@ -21,12 +22,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from grader.exchange import exchange
+from grader.exchange import Deadline, exchange
 from grader.launch import Launcher, LaunchError
 from grader.report import Isolation
 from grader.worker import wire
-from grader.worker.probe import Targets
-from grader.worker.sandbox import LAYERS
+from grader.worker.sandbox.layers import LAYERS
+from grader.worker.sandbox.probe import Targets
 
 #: Seconds all attempts together may take; they take milliseconds.
 _LIMIT_S = 20.0
@@ -119,7 +120,7 @@ def probe(launcher: Launcher, layers: Mapping[str, str], put_on: Collection[str]
         worker = launcher.launch()
         start = {"limits": {}, "layers": list(put_on), "probe": targets._asdict()}
         try:
-            header = exchange(worker.connection, wire.encode(start, {}), _LIMIT_S).header
+            header = exchange(worker.connection, wire.encode(start, {}), Deadline(_LIMIT_S)).header
             probed = Probed.model_validate(header)
         except (OSError, TimeoutError, wire.ProtocolError, ValidationError) as error:
             worker.kill()

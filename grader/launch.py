@@ -6,6 +6,7 @@ interpreter for each worker instead, more slowly.
 """
 
 import contextlib
+import fcntl
 import importlib.util
 import json
 import os
@@ -30,6 +31,8 @@ _NO_START = "the worker's interpreter ended while starting; run `python -c 'impo
 _ANSWER_S = 30.0
 #: Seconds all processes of the zygote have to end in; they are killed, not asked.
 _END_S = 5.0
+#: struct pidfd_info, and the request that fills it (linux/pidfd.h).
+_PIDFD_INFO_BYTES, _PIDFD_GET_INFO = 64, 0xC040FF0B
 #: One thread for every numeric library: a fork keeps only the thread that forks.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 #: All the worker's environment, besides what `_PASSED_ON` names. The hash seed is fixed, so that a student's sets are
@@ -72,6 +75,9 @@ class Worker(Protocol):
     def kill(self) -> None:
         """End it at once, with SIGKILL."""
 
+    def waited_s(self) -> float:
+        """Seconds its main thread was ready to run and had no processor; 0 where that cannot be told."""
+
     def wait(self) -> Ending:
         """Wait for its end, and close its descriptors."""
 
@@ -96,6 +102,13 @@ class _ForkedWorker:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
+    def waited_s(self) -> float:
+        try:
+            with open(f"/proc/{_number_of(self._pidfd)}/schedstat") as file:  # second field: nanoseconds on a run queue
+                return int(file.read().split()[1]) / 1e9
+        except (OSError, ValueError, StopIteration, IndexError):
+            return 0.0
+
     def wait(self) -> Ending:
         self.connection.close()
         if not select.select([self._pidfd], [], [], 1.0)[0]:  # it ends at the end of its input, unless the student's
@@ -103,6 +116,17 @@ class _ForkedWorker:
         os.close(self._pidfd)
         os.close(self.printed)
         return Ending(exit_code=self._launcher.ending_of(self._pid))
+
+
+def _number_of(pidfd: int) -> int:
+    """The number, among our processes, of one that has another in its own namespace. Raises OSError, StopIteration."""
+    info = bytearray(_PIDFD_INFO_BYTES)
+    try:
+        fcntl.ioctl(pidfd, _PIDFD_GET_INFO, info)
+    except OSError:  # older than Linux 6.13; a process that hides its memory may need to be root for this
+        with open(f"/proc/self/fdinfo/{pidfd}") as lines:
+            return next(int(line.split()[1]) for line in lines if line.startswith("Pid:"))
+    return int.from_bytes(info[16:20], sys.byteorder)
 
 
 class ForkLauncher:
@@ -118,6 +142,8 @@ class ForkLauncher:
         try:
             socket.send_fds(self._control, [b"fork"], [theirs.fileno(), writing])
             message, descriptors = self._receive("started")
+            if message["started"] is None:
+                raise LaunchError(f"no worker could be started: {message['error']}")
         except BaseException as error:
             ours.close()
             os.close(reading)
@@ -220,6 +246,9 @@ class _SpawnedWorker:
 
     def kill(self) -> None:
         self._process.kill()
+
+    def waited_s(self) -> float:
+        return 0.0
 
     def wait(self) -> Ending:
         self.connection.close()

@@ -14,12 +14,14 @@ from typing import TypeVar
 
 import torch
 
-from grader.exchange import exchange
+from grader.exchange import Deadline, exchange
 from grader.launch import Launcher, Worker
 from grader.outcome import Died, Garbled, TimedOut, read_batch
 from grader.worker import wire
 from grader.worker.serve import MOST_PRINTED
 
+#: Seconds of waiting for a processor that are given to one submission.
+_MOST_GRANTED_S = 60.0
 #: Characters kept of what is wrong with a reply: they may quote it.
 _MOST_DETAIL = 300
 
@@ -45,6 +47,8 @@ class Line:
         self._worker: Worker | None = None
         self._printed_last = ""
         self._exit_code: int | None = None
+        self._waited_before_s = 0.0
+        self._granted_s = 0.0
         #: The frame that the next worker is sent first.
         self.start = start
         #: How many workers have been started: what was loaded into an earlier one is gone.
@@ -109,9 +113,10 @@ class Line:
 
     def _exchange(self, frame: bytes, limit_s: float, stage: str) -> wire.Frame:
         worker = self._worker or self._new_worker()
+        deadline = Deadline(limit_s, self._waited_s)
         begin = time.monotonic()
         try:
-            return exchange(worker.connection, frame, limit_s)
+            return exchange(worker.connection, frame, deadline)
         except TimeoutError:
             raise Lost(TimedOut(stage=stage, limit_s=limit_s)) from None
         except OSError:
@@ -119,10 +124,23 @@ class Line:
         except wire.ProtocolError as error:
             raise _garbled(stage, error) from None
         finally:
-            self.used_s += time.monotonic() - begin
+            self.used_s += time.monotonic() - begin - deadline.extended_s
+
+    def _waited_s(self) -> float:
+        """Seconds the worker has waited for a processor since this was last asked, as long as there is a measure in it.
+
+        A machine on which others use all processors is not the student's doing; one's own threads may be.
+        """
+        if not self._worker or self._granted_s >= _MOST_GRANTED_S:
+            return 0.0
+        waited_s = self._worker.waited_s()
+        more_s, self._waited_before_s = waited_s - self._waited_before_s, waited_s
+        self._granted_s += more_s
+        return more_s
 
     def _new_worker(self) -> Worker:
         self._worker = self._launcher.launch()
+        self._waited_before_s = 0.0
         self.generation += 1
         with contextlib.suppress(OSError):  # it ended at once: the next exchange finds out and says so
             self._worker.connection.sendall(self.start)

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NoReturn
 import torch
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from grader.worker.describe import SENDABLE
+from grader.worker.describe import MOST_AXES, SENDABLE
 from grader.worker.wire import Frame, ProtocolError
 
 #: Names are cut at 200 characters by a worker (`describe.MOST_TEXT`), and some stand in a sentence.
@@ -35,7 +35,7 @@ class Node(_Record):
     #: Text of a plain value (`None`, a number, a string).
     text: _Text | None = None
     dtype: _Name = ""
-    shape: Annotated[tuple[_Size, ...], Field(max_length=100)] | None = None
+    shape: Annotated[tuple[_Size, ...], Field(max_length=MOST_AXES)] | None = None
     #: Why a tensor is not an ordinary one in memory.
     oddity: _Name = ""
     data: _Name | None = None
@@ -228,6 +228,8 @@ def read_reply(frame: Frame) -> Reply:
     for name, tensor in frame.tensors.items():
         if tensor.dtype not in SENDABLE:
             raise ProtocolError(f"tensor {name!r} is of dtype {tensor.dtype}, which no answer has")
+        if tensor.ndim > MOST_AXES:
+            raise ProtocolError(f"tensor {name!r} has {tensor.ndim} axes; {MOST_AXES} are allowed")
     if isinstance(reply, Returned):
         _match(reply.tree, frame.tensors)
     elif frame.tensors and not isinstance(reply, Gradients):

@@ -29,7 +29,7 @@ from grader.oracle import OracleError
 from grader.report import Status, Submission
 from grader.report_json import submission_from_json, to_json
 from grader.score import unscored
-from grader.worker.limits import close_all_but, die_with_parent
+from grader.worker.sandbox.limits import close_all_but, die_with_parent
 
 #: Submissions after which an examiner is replaced, so that what a session leaves behind cannot pile up.
 SUBMISSIONS_EACH = 50
@@ -155,9 +155,9 @@ class _Pool:
 
     def _end(self, examiner: _Examiner) -> None:
         self._selector.unregister(examiner.connection)
-        examiner.connection.close()
         os.kill(examiner.pid, signal.SIGKILL)  # it is our child and not yet reaped, so the number is still its own
         os.waitpid(examiner.pid, 0)
+        examiner.connection.close()  # only now: it would complain of an answer that nobody takes
 
     def _replace(self, examiner: _Examiner) -> None:
         self._end(examiner)

@@ -30,7 +30,7 @@ from grader.report_json import ReportError
 from grader.stage import file_digest, stage
 from grader.store import Earlier, Store, StoreError
 from grader.terminal import Screen
-from grader.worker.privileges import hide_memory
+from grader.worker.sandbox.privileges import hide_memory
 
 #: Exit codes of `grade`; one that was interrupted has that of its signal.
 GRADED, SOME_UNGRADED, USAGE, NOT_ISOLATED, BELOW = 0, 1, 2, 3, 4

@@ -16,7 +16,7 @@ from grader.launch import ForkLauncher, LaunchError, SpawnLauncher, Zygote, can_
 from grader.oracle import Oracle, OracleError
 from grader.plugin import CheckPlugin
 from grader.stage import stage
-from grader.worker.privileges import hide_memory
+from grader.worker.sandbox.privileges import hide_memory
 
 
 def register(config: pytest.Config, submission: str, seed: int | None) -> None:

@@ -26,7 +26,7 @@ from grader.call import Call, Payload
 from grader.conversation import Conversation, TimeLimits
 from grader.launch import ForkLauncher, LaunchError, Zygote
 from grader.outcome import Outcome
-from grader.worker.sandbox import LAYERS
+from grader.worker.sandbox.layers import LAYERS
 
 Value = TypeVar("Value")
 #: Folders with files named like tests that are none of this suite: the attacked course's checks.
@@ -246,11 +246,11 @@ def own_zygote() -> Iterator[Talk]:
     """Begin a conversation through a zygote of the test's own, which it may end."""
     with ExitStack() as stack:
 
-        def begin(source: str, layers: Collection[str] = LAYERS) -> tuple[Conversation, Zygote]:
+        def begin(source: str, layers: Collection[str] = LAYERS, **deadlines: float) -> tuple[Conversation, Zygote]:
             zygote = stack.enter_context(Zygote(1))
             zygote.wait()
             launcher = ForkLauncher(zygote.controls[0])
-            conversation = Conversation(launcher, {WORK: source}, tiny_assignment(), TimeLimits(), layers)
+            conversation = Conversation(launcher, {WORK: source}, tiny_assignment(), TimeLimits(**deadlines), layers)
             stack.callback(_close, conversation)
             return conversation, zygote
 

@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -173,14 +172,6 @@ def test_canary_of_all_processes_and_of_the_system_are_reached(without_sandbox):
 
     assert "victim got signal SIGURG: the bystander" in text
     assert "changed the system's shm" in text
-
-
-def test_corpus_rules_are_those_of_the_assignment():
-    """The attacked assignment forbids what the real one does."""
-    real = tomllib.loads((TESTS.parent / "assignments/attention/assignment.toml").read_text())
-    attacked = tomllib.loads((TESTS / "attacks/rules.toml").read_text())
-
-    assert real["rules"] == attacked["rules"]
 
 
 def test_corpus_has_attacks_of_every_kind():

@@ -1,8 +1,11 @@
 """Talking to a worker whose code is slow, broken or hostile: each ends in an outcome, and the next call is answered."""
 
+import contextlib
 import os
 import select
 import signal
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -460,3 +463,39 @@ def test_conversation_zygote_outlives_an_examiner_that_left_something_unread():
 
         assert ended
         assert 0 == staying.launch().wait().exit_code
+
+
+@contextlib.contextmanager
+def busy(processor, count):
+    """Processes of sessions of their own that never rest, all on one processor."""
+    code = f"import os\nos.sched_setaffinity(0, {{{processor}}})\nprint(flush=True)\nwhile True:\n    pass"
+    started = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True)
+        for _ in range(count)
+    ]
+    try:
+        for process in started:
+            process.stdout.readline()
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+
+def test_conversation_worker_that_others_keep_from_its_processor_is_given_the_time(own_zygote):
+    """A busy machine is not the student's doing: what counts is the time the code had, or did nothing with."""
+    conversation, zygote = own_zygote(
+        function("begin = time.process_time()\nwhile time.process_time() < begin + 0.3:\n    pass\nreturn x"),
+        call_s=0.4,
+    )
+    conversation.ask(make_call(INPUT[:1]), None)
+    processor = min(os.sched_getaffinity(0))
+    (worker,) = workers_of(zygote.pid)
+    os.sched_setaffinity(worker, {processor})
+
+    with busy(processor, 4):
+        reply = conversation.ask(make_call(), None).reply
+
+    assert isinstance(reply, Returned), reply

@@ -33,7 +33,7 @@ from conftest import (
 
 from grader.report_json import from_json
 from grader.store import Store
-from grader.worker.limits import adopt_orphans
+from grader.worker.sandbox.limits import adopt_orphans
 
 #: Every import takes a moment, so that there is one to be killed in.
 SLOW = "import time\ntime.sleep(0.05)\n"

@@ -6,9 +6,9 @@ from conftest import workers_of
 from grader.isolation import Attempt, Probed, kept, probe
 from grader.launch import ForkLauncher, Zygote
 from grader.report import Isolation
-from grader.worker.kernel import PR_SET_DUMPABLE, prctl
-from grader.worker.privileges import hide_memory
-from grader.worker.sandbox import LAYERS
+from grader.worker.sandbox.kernel import PR_SET_DUMPABLE, prctl
+from grader.worker.sandbox.layers import LAYERS
+from grader.worker.sandbox.privileges import hide_memory
 
 #: What every layer must refuse by itself, in a zygote that shares the namespaces of this test.
 REFUSED_ALONE = {

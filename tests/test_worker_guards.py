@@ -59,11 +59,13 @@ def reply_of(talk):
 
 def test_guards_rules_of_the_assignment_each_name_something():
     """A misspelt rule would forbid nothing."""
+    for module in {rule.rpartition(".")[0] for rule in RULES.forbidden if not rule.startswith("torch.ops.")}:
+        importlib.import_module(module)  # some operators are registered only then
     operators = {name.partition(".")[0].replace("::", ".") for name in torch._C._dispatch_get_all_op_names()}
     for rule in RULES.forbidden:
         module, _, pattern = rule.rpartition(".")
         names = (
-            [name.removeprefix("aten.") for name in operators]
+            [name.partition(".")[2] for name in operators if name.startswith(f"{module.removeprefix('torch.ops.')}.")]
             if rule.startswith("torch.ops.")
             else vars(importlib.import_module(module))
         )
@@ -74,6 +76,14 @@ def test_guards_rules_of_the_assignment_each_name_something():
 # --- every way is caught ----------------------------------------------------------------------------------------
 
 ROUTES = {
+    "onnx-function": (
+        "from torch.onnx import ops\nreturn ops.attention(q, q, q, qk_matmul_output_mode=3)[0]",
+        "torch.onnx.ops.attention",
+    ),
+    "onnx-operator": (
+        "import torch.onnx.ops as late\nreturn torch.ops.onnx.Attention.opset23(q, q, q)[0]",
+        "torch.ops.onnx.Attention",
+    ),
     "direct": ("return F.scaled_dot_product_attention(q, q, q)", SDPA),
     "keywords": ("return F.scaled_dot_product_attention(query=q, key=q, value=q, is_causal=True)", SDPA),
     "gradients": ("q.requires_grad_()\nreturn F.scaled_dot_product_attention(q, q, q)", SDPA),

@@ -135,3 +135,40 @@ def test_limits_worker_ends_with_its_zygote(own_zygote):
     os.kill(warm_process(zygote.pid), signal.SIGKILL)
 
     wait_until(lambda: not is_running(worker), "the worker has ended")
+
+
+def test_limits_threads_run_out(answer_of):
+    """Small ones too, that fit into any memory: each takes a process number of the machine."""
+    body = """
+import ctypes
+libc, many = ctypes.CDLL(None), 0
+attributes, thread = ctypes.create_string_buffer(64), ctypes.c_ulong()
+libc.pthread_attr_init(attributes)
+libc.pthread_attr_setstacksize(attributes, ctypes.c_size_t(16384))
+start, pause = libc.pthread_create, ctypes.cast(libc.pause, ctypes.c_void_p)
+while many < 5000 and not start(ctypes.byref(thread), attributes, pause, None):
+    many += 1
+print(many)
+return x"""
+
+    assert 4 <= int(answer_of(body).printed) < 200
+
+
+def test_limits_threads_of_one_worker_leave_another_its_own(talk):
+    """They are counted by themselves, so that a bomb costs nobody else a thread."""
+    bomb = talk(
+        function(
+            "import threading\ntry:\n    while True:\n        threading.Thread(target=threading.Event().wait, "
+            "daemon=True).start()\nexcept RuntimeError:\n    return x"
+        )
+    )
+    other = talk(
+        function(
+            "import threading\nfor _ in range(40):\n    threading.Thread(target=threading.Event().wait, "
+            "daemon=True).start()\nreturn x"
+        )
+    )
+
+    replies = [conversation.ask(make_call(), None).reply for conversation in (bomb, other)]
+
+    assert ["returned", "returned"] == [reply.status for reply in replies]

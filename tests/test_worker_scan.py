@@ -9,6 +9,8 @@ from conftest import function, make_call, tiny_assignment
 from grader.assignment import Limits, read_assignment
 from grader.conversation import Conversation, TimeLimits
 from grader.outcome import Raised, Returned
+from grader.worker.rules.imports import Imports
+from grader.worker.rules.scan import scan as scan_texts
 
 ROOT = Path(__file__).parents[1]
 ATTENTION = read_assignment(ROOT / "assignments/attention")
@@ -316,3 +318,28 @@ def test_scan_name_of_any_length_is_told_short(scan):
 
     assert ["a" * 200] == [one.package for one in found.absent]
     assert [200] == [len(sign.detail) for sign in found.findings]
+
+
+def test_scan_runs_nothing_of_a_file_that_an_installed_package_imports(talk):
+    """Finding out what is installed imports packages; they must not find a file of the student's, which could lie."""
+    files = {
+        "work.py": "import torch.utils.tensorboard\nimport ctypes\n\n" + function("return ctypes"),
+        "tensorboard.py": "import sys\n__version__ = '2.0'\nwire = sys.modules['grader_worker.wire']\n"
+        "real = wire.encode\nwire.encode = lambda header, tensors: real(dict(header, findings=[], absent=[]) "
+        "if header.get('status') == 'scanned' else header, tensors)\n",
+    }
+
+    found = talk(files).scan()
+
+    assert {"native_code", "internals"} <= {sign.kind for sign in found.findings}
+
+
+@pytest.mark.parametrize("name", ["torch.onnx.ops.rotary_embedding", "torch.nn.attention.sdpa_kernel", "torch._decomp"])
+def test_scan_name_that_the_assignment_has_looked_at_is_a_sign(name):
+    """Ways to the answer that nobody has thought of have names that are like those that are known."""
+    rules = read_assignment(ROOT / "assignments" / "attention").rules
+    imports = Imports(rules.imports, [])
+
+    found = scan_texts({"work.py": f"import torch\nx = {name}\n"}, imports, rules.forbidden, rules.flagged, [])
+
+    assert found["findings"]

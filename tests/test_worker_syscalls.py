@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.worker.syscalls import ARCHITECTURES, here
+from grader.worker.sandbox.syscalls import ARCHITECTURES, here
 
 HEADERS = {
     "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),

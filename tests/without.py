@@ -10,8 +10,8 @@ import os
 import struct
 import sys
 
-from grader.worker.kernel import PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, prctl
-from grader.worker.syscalls import here
+from grader.worker.sandbox.kernel import PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, prctl
+from grader.worker.sandbox.syscalls import here
 
 #: unshare(2) on the architectures of `syscalls`.
 UNSHARE = {0xC000003E: 272, 0xC00000B7: 97}

@@ -14,9 +14,7 @@ and, for its own reference code, `answer`.
     batch   several calls in one frame
     describe a returned object becomes a description and plain tensors
     unpack  an archive's bytes become its entries, in a process of its own without torch
-    limits  resource limits and the parent-death signal
-    sandbox all that keeps a worker in, layer by layer: namespaces (around the zygote), privileges, landlock, seccomp
-    kernel, syscalls   what these need of the kernel
-    probe   what a worker can do all the same, found by trying
+    sandbox/ all that keeps a worker in, layer by layer
+    rules/  what an assignment forbids: guards where it is called, a scan of the text, imports
     wire    frames: a small JSON header and safetensors
 """

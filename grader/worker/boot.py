@@ -27,11 +27,12 @@ def main() -> None:
     package = importlib.util.module_from_spec(spec)
     sys.modules[NAME] = package
     spec.loader.exec_module(package)
-    importlib.import_module(f"{NAME}.limits").die_with_parent(arguments["parent"])
-    readable = importlib.import_module(f"{NAME}.readable")
+    importlib.import_module(f"{NAME}.sandbox.limits").die_with_parent(arguments["parent"])
+    readable = importlib.import_module(f"{NAME}.sandbox.readable")
     arguments["readable"] = readable.readable(arguments["path"], arguments["packages"])
+    arguments["user"] = importlib.import_module(f"{NAME}.sandbox.privileges").unused_user()
     if arguments.get("in_namespaces"):
-        namespaces = importlib.import_module(f"{NAME}.namespaces")
+        namespaces = importlib.import_module(f"{NAME}.sandbox.namespaces")
         arguments["namespaces"] = namespaces.enter(arguments["readable"])
     sys.path.extend(arguments["path"])
     importlib.import_module(f"{NAME}.{arguments['module']}").main(arguments)

@@ -11,6 +11,8 @@ import torch
 
 #: Items of a sequence that are described; a task asks for two.
 MOST_ITEMS = 8
+#: Axes of a tensor that is described by its shape; a task asks for four.
+MOST_AXES = 16
 #: Bytes of one answer that are sent; more is described by its shape alone.
 MOST_BYTES = 8 * 1024 * 1024
 #: Characters of an exception's text.
@@ -77,6 +79,8 @@ def _tensor(tensor: torch.Tensor, tensors: dict[str, torch.Tensor]) -> dict[str,
     node: dict[str, Any] = {"kind": "tensor", "dtype": str(tensor.dtype).removeprefix("torch.")}
     if oddity:
         return node | {"oddity": oddity, "shape": None}
+    if tensor.ndim > MOST_AXES:
+        return node | {"oddity": f"a tensor of {tensor.ndim} axes", "shape": None}
     node["shape"] = list(tensor.shape)
     if tensor.dtype in SENDABLE and sum(map(_size, tensors.values())) + _size(tensor) <= MOST_BYTES:
         node["data"] = str(len(tensors))

@@ -12,7 +12,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
-from .imports import HELPER, Helper, Imports
+from .rules.imports import HELPER, Helper, Imports
 
 
 class Submission(MetaPathFinder, Loader):
@@ -38,7 +38,13 @@ class Submission(MetaPathFinder, Loader):
         self.failed: list[str] = []
 
     def install(self) -> None:
-        """Let `import` find these modules, and tracebacks find their lines."""
+        """Let `import` find these modules, and tracebacks find their lines. Nothing of them has run before.
+
+        Not before the files have been scanned: finding out what is installed imports packages, and those must find no
+        file of the student's under a name of their own.
+        """
+        if self in sys.meta_path:
+            return
         for name, text in self._sources.items():
             linecache.cache[file_of(name)] = (len(text), None, text.splitlines(keepends=True), file_of(name))
         sys.meta_path.insert(0, self)

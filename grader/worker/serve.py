@@ -12,13 +12,14 @@ import sys
 import traceback
 from typing import Any
 
-from . import limits, probe, wire
+from . import wire
 from .answer import Answerer
 from .batch import Batches
-from .guards import GuardedAnswerer, Guards
 from .load import Submission
-from .sandbox import Sandbox
-from .scan import scan
+from .rules.guards import GuardedAnswerer, Guards
+from .rules.scan import scan
+from .sandbox import limits, probe
+from .sandbox.layers import Sandbox
 from .warm import warm
 
 #: Exit code of a worker that failed outside a call (EX_SOFTWARE of sysexits.h).
@@ -93,7 +94,6 @@ def _serve(connection: socket.socket, out: _Printed, sandbox: Sandbox, guards: G
         connection.sendall(wire.encode(probe.run(probe.Targets(**start["probe"])), {}))
         return
     submission = Submission(start["sources"], start["stubs"], start["imports"], start["refused"])
-    submission.install()
     answerer = GuardedAnswerer(submission.module, submission.is_own, guards)
     batches = Batches(answerer)
     while True:
@@ -101,8 +101,10 @@ def _serve(connection: socket.socket, out: _Printed, sandbox: Sandbox, guards: G
         out.start_call()
         if request.header["op"] == "scan":
             texts = {file: start["sources"][file] for file in request.header["files"]}
-            reply = wire.Frame(scan(texts, submission.imports, start["forbidden"], start["asked"]), {})
+            names = start["forbidden"], start["flagged"], start["asked"]
+            reply = wire.Frame(scan(texts, submission.imports, *names), {})
         else:
+            submission.install()
             reply = _answer(answerer, batches, request)
         reply.header["dropped"] = out.dropped
         if reply.header.get("stage") == "import" and submission.failed:
@@ -143,7 +145,7 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
 def main(arguments: dict[str, Any]) -> None:
     """One worker in a process of its own, where forking a warm one is not safe. Says when it is warm."""
     connection = socket.socket(fileno=arguments["connection"])
-    sandbox = Sandbox(arguments["readable"], parent=arguments["parent"])
+    sandbox = Sandbox(arguments["readable"], arguments["user"], parent=arguments["parent"])
     guards = Guards(arguments["forbidden"])
     guards.install()
     warm()

@@ -21,8 +21,8 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .limits import Limits, apply
-from .sandbox import Sandbox
+from .sandbox.layers import Sandbox
+from .sandbox.limits import Limits, apply
 
 _CENTRAL, _END = b"PK\x01\x02", b"PK\x05\x06"
 #: Bytes of fixed length at the beginning of an entry in the central directory, and before an entry's data.
@@ -52,7 +52,7 @@ class _Problem(Exception):
 def main(arguments: dict[str, Any]) -> None:
     """Read the archive from standard input, then look at it, then answer."""
     archive = sys.stdin.buffer.read()
-    sandbox = Sandbox(arguments["readable"], parent=arguments["parent"])
+    sandbox = Sandbox(arguments["readable"], arguments["user"], parent=arguments["parent"])
     apply(Limits(cpu_s=arguments["cpu_s"], memory_mib=arguments["memory_mib"], files=16))
     sandbox.enter()
     os.write(1, arguments["ready"].encode())

@@ -11,8 +11,8 @@ import torch
 
 from . import wire
 from .answer import Answerer
-from .imports import Imports
-from .scan import scan
+from .rules.imports import Imports
+from .rules.scan import scan
 
 #: Modules that torch, numpy and safetensors load lazily, on the first use of something homework uses; loaded once here
 #: instead of once in every worker.
@@ -64,7 +64,7 @@ if __name__ == "__main__":
 
 def _rehearse() -> None:
     """Scan and answer calls, for samples of ours, with the operations that attention is made of. Forward only."""
-    scan({"sample.py": _TEXT}, Imports(["torch"], []), ["torch.nn.Bilinear"], ["Sample"])
+    scan({"sample.py": _TEXT}, Imports(["torch"], []), ["torch.nn.Bilinear"], ["torch.*attention*"], ["Sample"])
     sample = ModuleType("sample")
     sample.attend, sample.Head = _attend, _Head  # type: ignore[attr-defined]
     answerer = Answerer(lambda name: sample, is_own=lambda file: False)

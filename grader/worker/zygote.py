@@ -16,10 +16,11 @@ from typing import Any
 
 import torch
 
-from . import limits, serve
-from .guards import Guards
+from . import serve
 from .pages import use_large_pages
-from .sandbox import Sandbox
+from .rules.guards import Guards
+from .sandbox import limits
+from .sandbox.layers import Sandbox
 from .warm import warm
 
 
@@ -58,9 +59,14 @@ class Zygote:
             control.close()
             return
         connection, printed = descriptors
-        pid = self._fork(connection, printed)
-        os.close(connection)
-        os.close(printed)
+        try:
+            pid = self._fork(connection, printed)
+        except OSError as error:  # no process numbers or no memory left: one worker less, and no reason to end
+            self._tell(control, {"started": None, "error": str(error)}, [])
+            return
+        finally:
+            os.close(connection)
+            os.close(printed)
         self._owners[pid] = control
         self._tell(control, {"started": pid}, [os.pidfd_open(pid)])
 
@@ -71,12 +77,15 @@ class Zygote:
         pid = os.fork()
         if pid:
             return pid
-        limits.die_with_parent(parent)
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        limits.close_all_but(connection, printed, *self._sandbox.descriptors)
-        serve.run(socket.socket(fileno=connection), printed, self._sandbox, self._guards)
-        os._exit(0)
+        try:
+            limits.die_with_parent(parent)
+            os.setsid()  # where the kernel shares processor time out among sessions: to a worker, not to its threads
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            limits.close_all_but(connection, printed, *self._sandbox.descriptors)
+            serve.run(socket.socket(fileno=connection), printed, self._sandbox, self._guards)
+        finally:
+            os._exit(serve.BROKEN)
 
     def _reap(self) -> None:
         while True:
@@ -132,7 +141,7 @@ def main(arguments: dict[str, Any]) -> None:
     limits.adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     controls = [socket.socket(fileno=descriptor) for descriptor in arguments["controls"]]
-    sandbox = Sandbox(arguments["readable"])
+    sandbox = Sandbox(arguments["readable"], arguments["user"])
     guards = Guards(arguments["forbidden"])
     guards.install()
     warm()

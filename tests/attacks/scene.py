@@ -52,6 +52,13 @@ class Findings:
     seconds: float = field(default=0.0)
 
 
+def rules_of_attention() -> str:
+    """The section `[rules]` of the assignment that students are given: what is attacked is what is used."""
+    text = (HERE.parents[1] / "assignments/attention/assignment.toml").read_text()
+    begin = text.index("[rules]")
+    return text[begin : text.index("# ---", begin)]
+
+
 class Scene:
     """Everything in place, in a folder of its own."""
 
@@ -87,7 +94,7 @@ class Scene:
                 write(self.course, {str(file.relative_to(HERE / "course")): file.read_text()}, texts)
         if any(attack.rule for attack in self.attacks):
             with open(self.course / "assignments/attention/assignment.toml", "a") as file:
-                file.write("\n" + (HERE / "rules.toml").read_text())
+                file.write("\n" + rules_of_attention())
 
     def _hand_in(self) -> None:
         texts = {"NEIGHBOUR_SECRET": self.known["neighbour"], "REPORT_SECRET": self.known["report"]}

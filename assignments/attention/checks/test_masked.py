@@ -42,32 +42,38 @@ def test_mask_is_boolean(student):
 
 
 @mask_maker.check(points=1, hint="what may a query see when nothing is forbidden?")
-def test_mask_without_restrictions_allows_everything(student):
+def test_mask_without_restrictions_allows_everything(student, given):
     """Neither lengths nor causality given: every query may attend to every key."""
     student(3, 5).matches_mask(1, 3, 5)
+    queries, keys = given.whole("queries", 4, 9), given.whole("keys", 10, 20)
+    student(queries, keys).matches_mask(1, queries, keys)
 
 
 @mask_maker.check(points=2.5, hint="query 0 sees key 0 only, the last query sees all of them")
-def test_causal_mask_of_three_positions(student):
-    """A causal query attends to its own position and to earlier ones."""
+def test_causal_mask_of_three_positions(student, given):
+    """A causal query attends to its own position and to earlier ones; with more positions too."""
     student(3, 3, is_causal=True).matches_mask(1, 3, 3)
+    size = given.whole("positions", 6, 20)
+    student(size, size, is_causal=True).matches_mask(1, size, size)
 
 
 @mask_maker.check(points=2, hint="positions are counted from the start of both sequences, whatever their lengths")
-def test_causal_mask_is_aligned_top_left(student):
+def test_causal_mask_is_aligned_top_left(student, given):
     """With unequal lengths too, query 0 sees key 0 only."""
     student(3, 5, is_causal=True).matches_mask(1, 3, 5)
     student(5, 3, is_causal=True).matches_mask(1, 5, 3)
     student(1, 4, is_causal=True).matches_mask(1, 1, 4)
-    student(40, 33, is_causal=True).matches_mask(1, 40, 33)
+    keys = given.whole("keys", 30, 39)
+    student(40, keys, is_causal=True).matches_mask(1, 40, keys)
 
 
 @mask_maker.check(points=2.5, hint="the lengths count keys: which axis do they belong to, and what does True mean?")
-def test_padding_mask_hides_keys_beyond_each_length(student):
+def test_padding_mask_hides_keys_beyond_each_length(student, given):
     """Each sample hides its own padding, for all of its queries; one sample has none."""
     answer = student(3, 5, torch.tensor([5, 2, 4, 1]))
     answer.matches_mask(4, 3, 5)
     student(3, 5, torch.tensor([3, 2])).matches_mask(2, 3, 5)
+    student(4, 9, given.lengths("key_lengths", 6, 9)).matches_mask(6, 4, 9)
     answer.leaves_inputs_unchanged()
 
 
@@ -83,11 +89,12 @@ def test_output_without_a_mask(student, given):
 
 
 @attention.check(points=1.5, hint="do this one with pencil and paper: what are three equal scores after the softmax?")
-def test_worked_example_with_a_causal_mask(student):
-    """All scores 0, values 2, 4, 8, causal: the outputs are 2, 3 and 14/3."""
+def test_worked_example_with_a_causal_mask(student, given):
+    """All scores 0, values 2, 4, 8, causal: the outputs are 2, 3 and 14/3. With other values, other means."""
     zeros = torch.zeros(1, 3, 1, dtype=torch.float64)
     value = torch.tensor([[[2.0], [4.0], [8.0]]], dtype=torch.float64)
-    answer = student(zeros, zeros.clone(), value, torch.ones(1, 3, 3, dtype=torch.bool).tril())
+    mask = torch.ones(1, 3, 3, dtype=torch.bool).tril()
+    answer = student(zeros, zeros.clone(), value, mask)
     answer.holds(
         "the outputs are 2, 3 and 14/3",
         answer.value("output").flatten(),
@@ -95,6 +102,7 @@ def test_worked_example_with_a_causal_mask(student):
         of="output",
         axes=("query",),
     )
+    student(zeros, zeros.clone(), given.normal("value", 1, 3, 1), mask.clone()).matches("output")
 
 
 @attention.check(points=2, hint="True means: may attend. Where in the computation must a forbidden key disappear?")

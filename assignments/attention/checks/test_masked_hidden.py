@@ -9,11 +9,13 @@ attention = Checks("masked_attention")
 
 
 @mask_maker.check(points=2, hint="both restrictions hold at once: a key must pass the one and the other")
-def test_causal_and_padding_mask_together(student):
+def test_causal_and_padding_mask_together(student, given):
     """A key is hidden when it is padding or in the future; a second call with other lengths is nothing special."""
     answer = student(4, 6, torch.tensor([2, 6, 3]), is_causal=True)
     answer.matches_mask(3, 4, 6)
     student(5, 2, torch.tensor([1, 2]), is_causal=True).matches_mask(2, 5, 2)
+    keys = given.whole("keys", 7, 15)
+    student(8, keys, given.lengths("key_lengths", 5, keys), is_causal=True).matches_mask(5, 8, keys)
     answer.leaves_inputs_unchanged()
 
 

@@ -27,6 +27,7 @@ from .signs import (
     HIDDEN,
     INTERNALS,
     MODULES,
+    SIMILAR,
     ForbiddenNames,
 )
 
@@ -64,7 +65,11 @@ class _Place(NamedTuple):
 
 
 def scan(
-    texts: Mapping[str, str], imports: Imports, forbidden: Iterable[str], asked: Collection[str]
+    texts: Mapping[str, str],
+    imports: Imports,
+    forbidden: Iterable[str],
+    flagged: Iterable[str],
+    asked: Collection[str],
 ) -> dict[str, Any]:
     """The reply `scanned`: signs in these files, and the imports that placeholders will stand in for.
 
@@ -73,7 +78,7 @@ def scan(
     gc.disable()  # a tree is thousands of small objects, and no garbage
     try:
         trees = {file: tree for file, text in texts.items() if (tree := _parsed(text, file))}
-        rules = ForbiddenNames(forbidden, asked)
+        rules = ForbiddenNames(forbidden, flagged, asked)
         found = _findings([_File(file, tree, texts[file], rules) for file, tree in trees.items()], asked)
         absent = [
             {"file": file, "line": one.line, "package": one.package[:MOST_DETAIL], "reason": one.reason}
@@ -275,6 +280,8 @@ class _File:
         kind = MODULES.get(root) or MODULES.get(pair) or MODULES.get(".".join(dotted.split(".")[:3]))
         if kind:
             self._sign(kind, node, dotted, place)
+        elif self._rules.is_flagged(dotted):
+            self._sign(SIMILAR, node, dotted, place)
         elif root == "torch" and any(part.startswith("_") and part[1:2] != "_" for part in dotted.split(".")[1:]):
             self._sign(INTERNALS, node, dotted, place)
 

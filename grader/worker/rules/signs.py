@@ -1,9 +1,11 @@
 """What is a sign in the text of a submission: names that are forbidden, and names that are ways around them."""
 
+import re
 from collections.abc import Collection, Iterable
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 
 FORBIDDEN, FALLBACK, COMPUTED = "forbidden_use", "forbidden_fallback", "computed_name"
+SIMILAR = "like_forbidden"
 HIDDEN, DYNAMIC, INTERNALS = "hidden_name", "dynamic_code", "internals"
 NATIVE, BLOB, CHARACTERS = "native_code", "blob", "odd_characters"
 
@@ -66,11 +68,16 @@ ATTRIBUTES = {
 }
 
 
+#: Parts of a dotted name that are looked at; torch's longest have six.
+_LONGEST = 12
+
+
 class ForbiddenNames:
     """What is forbidden, asked by dotted name."""
 
-    def __init__(self, forbidden: Iterable[str], asked: Collection[str]) -> None:
-        """`asked`: names that students are to write, which are no sign in themselves."""
+    def __init__(self, forbidden: Iterable[str], flagged: Iterable[str], asked: Collection[str]) -> None:
+        """`flagged`: globs; `asked`: names that students are to write, which are no sign in themselves."""
+        self._flagged = re.compile("|".join(map(translate, flagged)) or r"(?!)", re.IGNORECASE)
         self._patterns = [name.rpartition(".")[::2] for name in forbidden]
         self._roots = {module.partition(".")[0] for module, _ in self._patterns}
         #: Last parts that name one thing, wherever torch keeps it.
@@ -84,10 +91,14 @@ class ForbiddenNames:
             self._known[dotted] = self._match(dotted.split("."))
         return self._known[dotted]
 
+    def is_flagged(self, dotted: str) -> bool:
+        """Whether a dotted name is one that a person should look at."""
+        return self._flagged.match(dotted) is not None
+
     def _match(self, parts: list[str]) -> str:
         if parts[0] not in self._roots:
             return ""
-        for length in range(2, len(parts) + 1):
+        for length in range(2, min(len(parts), _LONGEST) + 1):
             module, last = ".".join(parts[: length - 1]), parts[length - 1]
             if last in self.words or any(module == one and fnmatchcase(last, glob) for one, glob in self._patterns):
                 return f"{module}.{last}"

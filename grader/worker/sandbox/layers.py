@@ -5,8 +5,9 @@ In this order, since each takes away what the one before needs: the user (`privi
 what that means is found by trying (`probe`), never concluded from here.
 """
 
+import contextlib
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from . import limits, privileges
 from .kernel import IS_LINUX
@@ -16,14 +17,19 @@ from .syscalls import here
 
 #: The layers a worker puts on, by name.
 LAYERS = ("identity", "landlock", "seccomp")
+#: Threads of a worker: homework that has some has a handful, and each takes a process number of the machine's.
+_THREADS_ALONE = 128
+#: Where they cannot be counted by themselves: processes and threads of the whole user, a bomb's among them.
+_THREADS_TOGETHER = 4096
 
 
 class Sandbox:
     """What workers of this process put on."""
 
-    def __init__(self, readable: Sequence[str], parent: int | None = None) -> None:
+    def __init__(self, readable: Sequence[str], user: int | None, parent: int | None = None) -> None:
         """`readable`: files and folders that a worker may read, with all below them.
 
+        `user`: whom a worker of root becomes, where it can work as that one; None: it stays who it is.
         `parent`: the process a worker must end with; this one when left out.
         """
         #: By layer: what it is here, or why it is missing, in a few words.
@@ -36,7 +42,7 @@ class Sandbox:
         if not IS_LINUX:
             self.described = dict.fromkeys(LAYERS, "this system has none; Linux has")
             return
-        self._choose_user(readable)
+        self._choose_user(user, readable)
         self._make_ruleset(readable)
         self._make_filter()
         self._leave_out_what_fails()
@@ -57,6 +63,7 @@ class Sandbox:
         if "identity" in layers:
             if self._user is not None:
                 privileges.become(self._user)  # it takes the signal below away, and being inspected
+            self._count_threads()
             privileges.renounce()
             privileges.hide_memory()
             limits.end_with_parent()
@@ -70,8 +77,14 @@ class Sandbox:
         if self._filters and "seccomp" in layers:
             self._filters[has_ruleset].load(os.getpid())
 
-    def _choose_user(self, readable: Sequence[str]) -> None:
-        user = privileges.unused_user()
+    def _count_threads(self) -> None:
+        most = _THREADS_TOGETHER
+        with contextlib.suppress(OSError):  # not possible here, or others have used up the machine's namespaces
+            privileges.be_alone()
+            most = _THREADS_ALONE
+        limits.limit_threads(most)
+
+    def _choose_user(self, user: int | None, readable: Sequence[str]) -> None:
         if user is None:
             self.described["identity"] = f"user {os.geteuid()}, without capabilities"
             return
@@ -112,12 +125,16 @@ class Sandbox:
             self.described["seccomp"] = "missing: the kernel refuses filters"
 
     def _can_enter(self, layer: str) -> bool:
-        """Found by doing it in a child."""
-        child = os.fork()
-        if child == 0:
-            try:
-                self.enter([layer])
-                os._exit(0)
-            finally:
-                os._exit(1)
-        return os.waitpid(child, 0)[1] == 0
+        return _succeeds(lambda: self.enter([layer]))
+
+
+def _succeeds(deed: Callable[[], object]) -> bool:
+    """Found by doing it in a child: most of it cannot be undone."""
+    child = os.fork()
+    if child == 0:
+        try:
+            deed()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitpid(child, 0)[1] == 0

@@ -15,7 +15,7 @@ import ctypes
 import linecache
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
@@ -24,9 +24,9 @@ from typing import Any, NamedTuple, NoReturn
 
 import torch
 
-from . import describe
-from .answer import Answerer, Find, IsOwn
-from .wire import Frame
+from .. import describe
+from ..answer import Answerer, Find, IsOwn
+from ..wire import Frame
 
 #: Notes kept of one call; a loop may make a million.
 MOST_NOTES = 100
@@ -68,6 +68,8 @@ class Guards(MetaPathFinder):
         names = list(forbidden)
         self._patterns = [name.rpartition(".")[::2] for name in names if not name.startswith(_OPERATORS)]
         self._operators = [name.removeprefix(_OPERATORS) for name in names if name.startswith(_OPERATORS)]
+        #: Operators that have a kernel that raises.
+        self._guarded: set[str] = set()
         self._notes: list[Note] = []
         #: By module of the submission: what its import called first.
         self._imports: dict[str, Note] = {}
@@ -79,11 +81,7 @@ class Guards(MetaPathFinder):
         for module, pattern in self._patterns:
             if module in sys.modules:
                 public |= self._guard_module(sys.modules[module], pattern)
-        known = torch._C._dispatch_get_all_op_names() if self._operators or public else []
-        for operator in known:
-            name = operator.partition(".")[0].replace("::", ".")
-            if name in public or any(fnmatchcase(name, pattern) for pattern in self._operators):
-                self._guard_operator(operator, public.get(name, _OPERATORS + name))
+        self._guard_operators(public)
         if any(module not in sys.modules for module, _ in self._patterns):
             sys.meta_path.insert(0, self)
 
@@ -116,6 +114,7 @@ class Guards(MetaPathFinder):
             execute(module)
             for pattern in patterns:
                 self._guard_module(module, pattern)
+            self._guard_operators({})  # that it has registered
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
@@ -140,6 +139,15 @@ class Guards(MetaPathFinder):
             elif isinstance(value, BuiltinFunctionType):  # left where it is: TorchScript knows it by its identity
                 operators[f"aten.{value.__name__}"] = full
         return operators
+
+    def _guard_operators(self, public: Mapping[str, str]) -> None:
+        """Guard what is registered and not guarded yet. `public`: operators with a name in Python, and that name."""
+        for operator in torch._C._dispatch_get_all_op_names() if self._operators or public else ():
+            name = operator.partition(".")[0].replace("::", ".")
+            is_forbidden = name in public or any(fnmatchcase(name, pattern) for pattern in self._operators)
+            if is_forbidden and operator not in self._guarded:
+                self._guarded.add(operator)
+                self._guard_operator(operator, public.get(name, _OPERATORS + name))
 
     def _guard_operator(self, operator: str, name: str) -> None:
         namespace, _, local = operator.partition("::")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from .kernel import IS_LINUX, LIBC, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, check, prctl
 
+_NEW_USER = 0x10000000  # CLONE_NEWUSER, linux/sched.h
 _CAPABILITY_VERSION_3 = 0x20080522  # linux/capability.h
 #: Below the ranges that systems give to people, containers and services; the first that nobody has is taken.
 _CANDIDATES = range(59_999, 59_900, -1)
@@ -36,7 +37,10 @@ def renounce() -> None:
 
 
 def unused_user() -> int | None:
-    """A user number that nobody has; None where this process is not root and could not take it."""
+    """A user number that nobody has; None where this process is not root and could not take it.
+
+    To be asked where the system's list of users can be read, outside of any namespace.
+    """
     if os.geteuid() != 0:
         return None
     for number in _CANDIDATES:
@@ -45,6 +49,15 @@ def unused_user() -> int | None:
         except KeyError:
             return number
     return None
+
+
+def be_alone() -> None:
+    """Have the kernel count this process's threads by themselves: a user namespace has a count of its own.
+
+    Raises:
+        OSError: this system allows no such namespace.
+    """
+    check(LIBC.unshare(_NEW_USER), "unshare")
 
 
 def become(user: int) -> None:

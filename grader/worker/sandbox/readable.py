@@ -31,7 +31,7 @@ def readable(path: Iterable[str], packages: Collection[str]) -> list[str]:
     folders = list(path)
     standard = [folder for folder in sys.path if os.path.isdir(folder) and folder not in folders]
     found = [
-        os.path.dirname(os.path.abspath(__file__)),
+        os.path.dirname(os.path.dirname(os.path.abspath(__file__))),  # the worker's own modules
         *(entry for folder in standard for entry in _entries(folder)),
         *(_installed(folders, packages) if packages else ()),
         *_system_libraries(),

@@ -51,6 +51,13 @@ def apply(limits: Limits) -> None:
         _lower(resource.RLIMIT_AS, _address_space() + limits.memory_mib * _MIB)
 
 
+def limit_threads(most: int) -> None:
+    """Allow this process's user so many processes and threads, where the kernel counts them."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    known = [value for value in (soft, hard) if value != resource.RLIM_INFINITY]
+    _lower(resource.RLIMIT_NPROC, min([most, *known]))
+
+
 def close_all_but(*kept: int) -> None:
     """Close every descriptor above standard error but these."""
     start = 3
