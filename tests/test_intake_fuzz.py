@@ -54,7 +54,7 @@ ENTRIES = st.lists(
 )
 #: Bytes that are changed afterwards: where, as a share of the whole, and to what.
 CHANGES = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), max_size=4)
-QUICK = settings(max_examples=300, deadline=None, database=None)
+QUICK = settings(max_examples=300, deadline=None, database=None, derandomize=True)
 SLOW = settings(QUICK, max_examples=25)
 
 
@@ -178,7 +178,8 @@ def make(path, kind, content, secret):
         path.parent.mkdir(parents=True, exist_ok=True)
         match kind:
             case "file":
-                path.write_bytes(content)
+                with open(path, "xb") as file:  # never into a pipe that is there, nor through a link
+                    file.write(content)
             case "link":
                 path.symlink_to(secret)
             case "up":
