@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from importlib.metadata import version
 
 from grader import __version__
-from grader.isolation import Kept, Probed, kept, probe
+from grader.isolation import Probed, kept, probe
 from grader.launch import ForkLauncher, SpawnLauncher, Zygote, can_fork
 from grader.report import Isolation
 from grader.worker.sandbox.layers import LAYERS
@@ -53,7 +53,7 @@ def _spawned() -> Iterator[tuple[str, str]]:
 
 def _conclusion(probed: Probed, layers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     yield "together", f"{_fraction(probed)} attempts were refused"
-    found: Kept = kept(probed, layers)
+    found = kept(probed, layers)
     yield "isolation", found.level if found.level is Isolation.STRONG else f"{found.level}. {found.detail}"
 
 

@@ -66,12 +66,10 @@ class Options:
 def run(options: Options, screen: Screen) -> int:
     """Grade, and return the exit code.
 
-    Student code must not be able to read what is in this process: answers, tokens in its environment.
-
     Raises:
         RunError: wrong usage, an invalid assignment, or an output folder that cannot be written.
     """
-    hide_memory()
+    hide_memory()  # there are answers in it, and tokens in its environment
     store = Store(options.out)
     try:
         return _run(options, store, screen)

@@ -3,7 +3,7 @@
 import pytest
 from conftest import workers_of
 
-from grader.isolation import Attempt, Probed, kept, probe
+from grader.isolation import _FORGING, _HARMLESS, Attempt, Probed, kept, probe
 from grader.launch import ForkLauncher, Zygote
 from grader.report import Isolation
 from grader.worker.sandbox.kernel import PR_SET_DUMPABLE, prctl
@@ -179,6 +179,11 @@ def test_isolation_probe_leaves_no_process_behind(zygote, launcher):
 def test_isolation_level_is_what_was_not_refused(reached, level):
     """Reading is worse than nothing, writing is the worst, and a file's existence no secret."""
     assert level is probed_with(*reached).level
+
+
+def test_isolation_attempts_that_decide_a_level_are_all_made(alone):
+    """A name that no attempt has would never be reached, and the level be higher than it is."""
+    assert set() == (_FORGING | _HARMLESS) - set(alone[""].attempts)
 
 
 def test_isolation_weak_one_says_what_students_can_do_and_what_is_missing():

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 #: The C library of this process; errno is kept for `check`.
@@ -39,3 +40,15 @@ def syscall(number: int, *arguments: Any) -> int:
     """syscall(2); every integer is handed over as a whole register. Raises OSError."""
     words = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
     return check(LIBC.syscall(ctypes.c_long(number), *words), f"system call {number}")
+
+
+def succeeds_in_child(deed: Callable[[], object]) -> bool:
+    """Whether something that cannot be undone works here, found by doing it in a process that ends afterwards."""
+    child = os.fork()
+    if child == 0:
+        try:
+            deed()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitpid(child, 0)[1] == 0

@@ -54,7 +54,8 @@ class Ruleset:
         scoped = _ABSTRACT_SOCKETS_AND_SIGNALS if self.version >= 6 else 0
         attributes = _Ruleset(self._files, network, scoped)
         size = 24 if scoped else 16 if network else 8
-        self._descriptor = syscall(create, ctypes.byref(attributes), size, 0)
+        #: Must stay open until `restrict_this_process`.
+        self.descriptor = syscall(create, ctypes.byref(attributes), size, 0)
         for path in readable:
             self._allow(path, _READ_FILE | _READ_DIR)
         for path in _WRITABLE:
@@ -66,13 +67,8 @@ class Ruleset:
         Raises:
             OSError: the kernel refused.
         """
-        syscall(self._restrict, self._descriptor, 0)
-        os.close(self._descriptor)
-
-    @property
-    def descriptor(self) -> int:
-        """Must stay open until `restrict_this_process`."""
-        return self._descriptor
+        syscall(self._restrict, self.descriptor, 0)
+        os.close(self.descriptor)
 
     def _allow(self, path: str, rights: int) -> None:
         try:
@@ -83,6 +79,6 @@ class Ruleset:
             if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
                 rights &= ~_READ_DIR
             rule = _Beneath(rights & self._files, descriptor)
-            syscall(self._add, self._descriptor, _PATH_BENEATH, ctypes.byref(rule), 0)
+            syscall(self._add, self.descriptor, _PATH_BENEATH, ctypes.byref(rule), 0)
         finally:
             os.close(descriptor)

@@ -1,16 +1,16 @@
 """All that keeps a worker in, layer by layer: made ready once, in the zygote, and put on after each fork.
 
-In this order, since each takes away what the one before needs: the user (`privileges`), the end with the parent
-(`limits`), Landlock, being inspected, the filter of system calls. A layer that the system does not have is left out;
-what that means is found by trying (`probe`), never concluded from here.
+In this order, since each takes away what the one before needs: the user, the count of threads, capabilities and being
+inspected (`privileges`), the end with the parent (`limits`), Landlock, the filter of system calls. A layer that the
+system does not have is left out; what that means is found by trying (`probe`), never concluded from here.
 """
 
 import contextlib
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 from . import limits, privileges
-from .kernel import IS_LINUX
+from .kernel import IS_LINUX, succeeds_in_child
 from .landlock import Ruleset
 from .seccomp import READING_ONLY, RULES, Filter
 from .syscalls import here
@@ -125,16 +125,4 @@ class Sandbox:
             self.described["seccomp"] = "missing: the kernel refuses filters"
 
     def _can_enter(self, layer: str) -> bool:
-        return _succeeds(lambda: self.enter([layer]))
-
-
-def _succeeds(deed: Callable[[], object]) -> bool:
-    """Found by doing it in a child: most of it cannot be undone."""
-    child = os.fork()
-    if child == 0:
-        try:
-            deed()
-            os._exit(0)
-        finally:
-            os._exit(1)
-    return os.waitpid(child, 0)[1] == 0
+        return succeeds_in_child(lambda: self.enter([layer]))

@@ -6,6 +6,7 @@ Sources: namespaces(7), user_namespaces(7), mount(2), pivot_root(2), mount_setat
 """
 
 import ctypes
+import functools
 import os
 import select
 import signal
@@ -14,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NoReturn
 
 from . import limits
-from .kernel import LIBC, check, syscall
+from .kernel import LIBC, check, succeeds_in_child, syscall
 from .syscalls import here
 
 # linux/sched.h
@@ -55,22 +56,10 @@ def enter(readable: Sequence[str]) -> list[str]:
     stays outside, to end with it and to end it.
     """
     for kinds in _ATTEMPTS_OF_ROOT if os.geteuid() == 0 else _ATTEMPTS:
-        if _is_possible(kinds, readable):
+        if succeeds_in_child(functools.partial(_enter, kinds, readable)):  # all of it: a process cannot go back
             _enter(kinds, readable)
             return list(kinds)
     return []
-
-
-def _is_possible(kinds: Sequence[str], readable: Sequence[str]) -> bool:
-    """Found by doing it all in a child; a process cannot go back."""
-    child = os.fork()
-    if child == 0:
-        try:
-            _enter(kinds, readable)
-            os._exit(0)
-        finally:
-            os._exit(1)
-    return os.waitpid(child, 0)[1] == 0
 
 
 def _enter(kinds: Sequence[str], readable: Sequence[str]) -> None:
