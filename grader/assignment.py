@@ -27,6 +27,13 @@ class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Station(_Section):
+    """A tensor that every solution has on its way, whatever its axes are called and ordered there."""
+
+    name: str
+    axes: tuple[str, ...]
+
+
 class Callable(_Section):
     """A function or class a stub asks for."""
 
@@ -35,8 +42,15 @@ class Callable(_Section):
     arguments: tuple[str, ...]
     #: Names of the returned values; one name: the value alone, not in a tuple.
     returns: Annotated[tuple[str, ...], Field(min_length=1)]
-    #: Names of the axes of arguments and returned values, for messages.
+    #: Names of the axes of arguments and returned values: for messages, and to make the same call with other sizes. An
+    #: argument with fewer axes has the last of these; one of length 1 is broadcast.
     axes: dict[str, tuple[str, ...]] = {}
+    #: Whole-number arguments, of the call or of `__init__`, that are the size of an axis: argument to axis.
+    sizes: dict[str, str] = {}
+    #: Axes that are made of others: `dim = ["head", "head dim"]` says that dim is their product, head outermost.
+    splits: dict[str, tuple[str, ...]] = {}
+    #: The shapes on the way from arguments to returned values, in order. The axis `position` is query or key.
+    way: tuple["Station", ...] = ()
     #: Where right answers come from: `module:name` below the course's `reference/`.
     reference: str
     #: The same callable through PyTorch's own module; optional.
@@ -143,6 +157,11 @@ class Assignment(_Section):
     tolerances: Tolerances = Tolerances()
     feedback: Feedback = Feedback()
     rules: Rules = Rules()
+    #: What a callable loses whose mistakes are all known: `mistakes`, the price of each, once a submission; or
+    #: `checks`, the points of every check that fails.
+    scoring: Literal["checks", "mistakes"] = "mistakes"
+    #: Prices of mistakes that differ here from those in the course's `reference/mistakes/`, in points.
+    prices: dict[str, Annotated[Decimal, Field(ge=0)]] = {}
 
     @property
     def name(self) -> str:
@@ -242,6 +261,7 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
     sections: dict[str, type[BaseModel]] = {
         "parts": Part,
         "callables": Callable,
+        "way": Station,
         "limits": Limits,
         "tolerances": Tolerances,
         "feedback": Feedback,

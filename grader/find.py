@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from grader.names import archive_id, is_archive, is_noise, stands_for
-from grader.report import clean_text
+from grader.record import clean_text
 
 #: Entries of a student's folder that are looked at to see what the folder is; it may hold any number.
 _MOST_LOOKED_AT = 2000

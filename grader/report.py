@@ -6,64 +6,19 @@ The records describe; they do not add up points, and they do not decide who may 
 """
 
 import enum
-import re
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal
-from typing import Annotated, Final, Literal, Self
+from typing import Final, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import AwareDatetime, Field, model_validator
 
+from grader.finding import Charge, Diagnosis, Example, Shapes
+from grader.record import Record, Score, Seconds, StudentText
 from grader.verdict import Verdict
 
 #: Version of the format. It rises when a field changes its meaning or goes away, not when one is added.
 SCHEMA_VERSION: Final = 1
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_CENT = Decimal("0.01")
-_MOST_POINTS = 1_000_000
 _LONGEST_PROBLEM = 160
-
-
-def round_score(points: Decimal) -> Decimal:
-    """Round points to two places, halves up, as every score of a report is."""
-    return points.quantize(_CENT, ROUND_HALF_UP)
-
-
-def clean_text(text: str) -> str:
-    r"""Spell out what UTF-8 cannot hold: the byte 0xFF of a folder's name becomes \xff."""
-    return text if text.isascii() else _SURROGATE.sub(_spell_surrogate, text)
-
-
-def _spell_surrogate(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    is_undecoded_byte = 0xDC80 <= code <= 0xDCFF  # PEP 383: how Python holds a byte of a name that is not UTF-8
-    return f"\\x{code - 0xDC00:02x}" if is_undecoded_byte else f"\\u{code:04x}"
-
-
-Score = Annotated[
-    Decimal,
-    Field(ge=0, le=_MOST_POINTS, allow_inf_nan=False),
-    AfterValidator(round_score),
-    PlainSerializer(float, return_type=float, when_used="json"),
-    WithJsonSchema({"type": "number", "minimum": 0, "description": "Points, two places, halves rounded up."}),
-]
-Seconds = Annotated[
-    float,
-    Field(ge=0, allow_inf_nan=False),
-    AfterValidator(lambda seconds: round(seconds, 4)),
-]
-#: Text in which a student's own characters may stand: whoever shows it passes it through `grader.show`.
-StudentText = Annotated[str, BeforeValidator(lambda text: clean_text(text) if isinstance(text, str) else text)]
 
 
 class Status(enum.StrEnum):
@@ -94,12 +49,6 @@ class FeedbackLevel(enum.StrEnum):
     HINT = "hint"
     #: Also the explanation of each recognised mistake.
     FULL = "full"
-
-
-class Record(BaseModel):
-    """Base of all records here: frozen, and strict about names, so that a misspelt field is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class Feedback(Record):
@@ -148,17 +97,6 @@ class SourceFile(Record):
     """Name inside the submission."""
     sha256: str
     """SHA-256 of the bytes that were run."""
-
-
-class Charge(Record):
-    """The price of one recognised mistake."""
-
-    mistake: str
-    """Id of the mistake."""
-    price: Score
-    """Points it costs; 0 where it was carried from elsewhere."""
-    carried_from: str | None = None
-    """The callable in which the same mistake was charged already, if it was."""
 
 
 class Part(Record):
@@ -221,25 +159,6 @@ class Check(Record):
         return self
 
 
-class Diagnosis(Record):
-    """One mistake the student made, recognised by what the code answered."""
-
-    part: str
-    """Name of the part it was made in."""
-    callables: tuple[str, ...]
-    """Functions and classes that show it."""
-    mistakes: tuple[str, ...]
-    """Ids of the mistakes that no input can tell apart; the first gives title and explanation."""
-    catalogue: tuple[str, ...] = ()
-    """Ids in the catalogue of mistakes."""
-    title: str
-    """The mistake in a line."""
-    explanation: str
-    """Why it is one, for after the deadline."""
-    checks: tuple[str, ...]
-    """Ids of the checks it explains."""
-
-
 class Flag(Record):
     """Something a person should look at. Never shown to students, never worth points by itself."""
 
@@ -276,6 +195,12 @@ class Submission(Record):
     """The checks, in the assignment's order."""
     diagnoses: tuple[Diagnosis, ...] = ()
     """The mistakes that were recognised."""
+    unrecognised: tuple[str, ...] = ()
+    """Functions and classes that answered wrongly in a way that no known mistake explains whole."""
+    examples: tuple[Example, ...] = ()
+    """Small examples of what goes wrong, one a callable at most."""
+    shapes: tuple[Shapes, ...] = ()
+    """Tensor operations of what goes wrong, one a callable at most."""
     flags: tuple[Flag, ...] = ()
     """What a person should look at."""
 

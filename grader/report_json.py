@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from grader.report import SCHEMA_VERSION, Record, Report, RunHeader, Submission
+from grader.record import Record
+from grader.report import SCHEMA_VERSION, Report, RunHeader, Submission
 from grader.show import for_json
 
 

@@ -11,7 +11,8 @@ from grader.assignment import Assignment
 from grader.find import Found
 from grader.intake import Tree, read_tree
 from grader.names import file_of, folder_of, homes, match_stub, neighbours
-from grader.report import SourceFile, clean_text
+from grader.record import clean_text
+from grader.report import SourceFile
 from grader.sources import Sources
 
 #: Files of one submission that can be imported.

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
-from grader.report import Check, Diagnosis, Feedback, FeedbackLevel, Part, RunHeader, Status, Submission
+from grader.finding import Diagnosis
+from grader.report import Check, Feedback, FeedbackLevel, Part, RunHeader, Status, Submission
 from grader.verdict import Verdict
 
 GRADER_FAILED = (

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
 
+from grader.finding import Diagnosis
+from grader.record import round_score
 from grader.report import (
     Assignment,
     Check,
-    Diagnosis,
     Flag,
     Grader,
     Isolation,
@@ -20,7 +21,6 @@ from grader.report import (
     SourceFile,
     Status,
     Submission,
-    round_score,
 )
 from grader.verdict import Verdict
 

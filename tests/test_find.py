@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from grader.find import FindError, find_submissions, unread_archives
-from grader.report import clean_text
+from grader.record import clean_text
 
 FILES = ["mix.py", "scale_up.py"]
 

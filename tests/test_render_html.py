@@ -18,11 +18,12 @@ from sample_report import (
 )
 
 import grader.render.html
+from grader.finding import Diagnosis
 from grader.render.causes import find_causes
 from grader.render.html import index_page, staff_page, student_page
 from grader.render.overview import summarise
 from grader.render.page import page_name
-from grader.report import Diagnosis, Feedback, Flag, Grader, Status
+from grader.report import Feedback, Flag, Grader, Status
 from grader.report_json import submission_from_json, to_json
 from grader.student_view import student_view
 from grader.verdict import Verdict

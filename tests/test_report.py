@@ -9,7 +9,8 @@ import pytest
 from sample_report import HOSTILE, make_check, make_header, make_report, make_submission, sample_class
 
 import grader.report
-from grader.report import Report, Status, first_problem, round_score
+from grader.record import round_score
+from grader.report import Report, Status, first_problem
 from grader.report_json import ReportError, from_json, json_chunks, json_schema, submission_from_json, to_json
 from grader.verdict import Verdict
 

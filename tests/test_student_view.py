@@ -6,7 +6,8 @@ from datetime import date
 import pytest
 from sample_report import graded, make_check, make_header, make_part, make_submission, sample_class
 
-from grader.report import Charge, Diagnosis, Feedback, FeedbackLevel, Flag, Status
+from grader.finding import Charge, Diagnosis
+from grader.report import Feedback, FeedbackLevel, Flag, Status
 from grader.student_view import GRADER_FAILED, level_in_force, student_view
 from grader.verdict import Verdict
 

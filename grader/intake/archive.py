@@ -36,7 +36,7 @@ from grader.intake.tree import (
 )
 from grader.intake.unpacker import Ended, run_unpacker
 from grader.names import NOISE, folded, is_noise, is_python
-from grader.report import clean_text
+from grader.record import clean_text
 
 #: Bytes of an archive: as much as all source files in it may hold.
 MOST_PACKED = 20 * MIB

@@ -21,7 +21,7 @@ from grader.intake.tree import (
     said_of,
 )
 from grader.names import is_noise, is_python
-from grader.report import clean_text
+from grader.record import clean_text
 
 
 def read_folder(folder: Path) -> Tree:

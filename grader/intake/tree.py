@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from grader.names import TOOL_FILES, file_of, is_archive
-from grader.report import clean_text
+from grader.record import clean_text
 
 MIB = 1024 * 1024
 #: Bytes of one source file; the largest homework seen has 60 KiB.

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from grader.record import round_score
 from grader.render.page import page_name
-from grader.report import Check, Part, RunHeader, Status, Submission, first_problem, round_score
+from grader.report import Check, Part, RunHeader, Status, Submission, first_problem
 from grader.verdict import Verdict
 
 BINS = 10

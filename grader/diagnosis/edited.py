@@ -1,0 +1,172 @@
+"""The reference with some mistakes made in it.
+
+A mistake is a text edit, and a search makes thousands of combinations of them, so the text is taken apart once: into
+the functions and classes at a module's top level, each compiled alone. Making mistakes then compiles the few
+definitions they stand in, and runs all of them in fresh namespaces, which costs a fraction of a millisecond.
+"""
+
+import ast
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import CodeType, ModuleType
+
+from grader.diagnosis.mistakes import Edit, MistakeError, Mistakes
+from grader.oracle import PACKAGE
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """An edit, as a place in a file."""
+
+    start: int
+    end: int
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """A function or class at the top level of a module, or what stands before the first one."""
+
+    file: str
+    name: str
+    start: int
+    end: int
+    #: Names it uses that other definitions may have.
+    uses: frozenset[str]
+
+
+class Edited:
+    """Makes edited references. Keeps what was compiled."""
+
+    def __init__(self, mistakes: Mistakes) -> None:
+        self._mistakes = mistakes
+        self._texts = mistakes.texts
+        self._definitions = {file: _take_apart(file, text) for file, text in self._texts.items()}
+        self._spans = {one.id: tuple(self._locate(edit) for edit in one.edits) for one in mistakes}
+        self._code: dict[tuple[str, str, tuple[_Span, ...]], CodeType] = {}
+
+    def modules(self, mistakes: Iterable[str] = ()) -> Mapping[str, ModuleType]:
+        """The reference's modules by name, with these mistakes made. They must be `compatible`."""
+        edits: dict[str, list[_Span]] = {}
+        for one in mistakes:
+            for file, _, span in self._spans[one]:
+                edits.setdefault(file, []).append(span)
+        made: dict[str, ModuleType] = {}
+        for file in self._texts:
+            self._make(file, edits, made)
+        return {file.removesuffix(".py"): module for file, module in made.items()}
+
+    def are_compatible(self, mistakes: Iterable[str]) -> bool:
+        """Whether no two of them change the same place."""
+        taken: dict[str, list[_Span]] = {}
+        for one in mistakes:
+            for file, _, span in self._spans[one]:
+                others = taken.setdefault(file, [])
+                if any(span.start < other.end and other.start < span.end for other in others):
+                    return False
+                others.append(span)
+        return True
+
+    def reached_by(self, module: str, name: str) -> tuple[str, ...]:
+        """Ids of the mistakes in what a callable of the reference uses, itself included; in the book's order."""
+        reached = set(self._reached(f"{module}.py", name))
+        return tuple(
+            one for one, places in self._spans.items() if any((file, where) in reached for file, where, _ in places)
+        )
+
+    # --- how ------------------------------------------------------------------------------------------------------
+
+    def _locate(self, edit: Edit) -> tuple[str, str, _Span]:
+        """File and definition an edit stands in, and its place."""
+        start = self._texts[edit.file].index(edit.old)
+        end = start + len(edit.old)
+        for definition in self._definitions[edit.file]:
+            if definition.start <= start and end <= definition.end:
+                return edit.file, definition.name, _Span(start, end, edit.new)
+        raise MistakeError(f"{edit.old!r} in {edit.file} is not inside of one function, class or head of the file")
+
+    def _make(self, file: str, edits: Mapping[str, list[_Span]], made: dict[str, ModuleType]) -> ModuleType:
+        if file in made:
+            return made[file]
+        module = made[file] = ModuleType(f"{PACKAGE}.{file.removesuffix('.py')}")
+        spans = edits.get(file, [])
+        for definition in self._definitions[file]:
+            own = tuple(sorted((s for s in spans if _holds(definition, s)), key=lambda span: span.start))
+            exec(self._compiled(file, definition, own), module.__dict__)
+            if not definition.name:  # the head of the file, which has imported the unedited modules
+                for other, name, alias in _imports(self._texts[file]):
+                    if f"{other}.py" in self._texts:
+                        module.__dict__[alias] = getattr(self._make(f"{other}.py", edits, made), name)
+        return module
+
+    def _compiled(self, file: str, definition: _Definition, spans: tuple[_Span, ...]) -> CodeType:
+        key = (file, definition.name, spans)
+        if key not in self._code:
+            text = _edit(self._texts[file], definition, spans)
+            try:
+                self._code[key] = compile(text, f"{PACKAGE}/{file}", "exec", dont_inherit=True)
+            except SyntaxError as error:
+                raise MistakeError(f"an edit of {definition.name} in {file} is no Python: {error}\n{text}") from None
+        return self._code[key]
+
+    def _reached(self, file: str, name: str) -> Iterator[tuple[str, str]]:
+        waiting, seen = [(file, name), (file, "")], set()
+        while waiting:
+            place = waiting.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            yield place
+            waiting += self._used_by(*place)
+
+    def _used_by(self, file: str, name: str) -> Iterator[tuple[str, str]]:
+        uses = next((one.uses for one in self._definitions[file] if one.name == name), frozenset())
+        for definition in self._definitions[file]:
+            if name and definition.name in uses:
+                yield file, definition.name
+        for other, original, alias in _imports(self._texts[file]):
+            if name and alias in uses and f"{other}.py" in self._texts:
+                yield f"{other}.py", original
+                yield f"{other}.py", ""
+
+
+def _take_apart(file: str, text: str) -> tuple[_Definition, ...]:
+    """The head of a module, then each function and class of its top level, in order."""
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    tree = ast.parse(text)
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    tops = [node for node in tree.body if isinstance(node, kinds)]
+    parts = []
+    for node in tops:
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        assert node.end_lineno is not None
+        names = frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+        parts.append(_Definition(file, node.name, starts[first - 1], starts[node.end_lineno], names))
+    head_end = parts[0].start if parts else len(text)
+    return _Definition(file, "", 0, head_end, frozenset()), *parts
+
+
+def _edit(text: str, definition: _Definition, spans: tuple[_Span, ...]) -> str:
+    pieces, at = [], definition.start
+    for span in spans:
+        pieces += [text[at : span.start], span.new]
+        at = span.end
+    return "".join([*pieces, text[at : definition.end]])
+
+
+def _holds(definition: _Definition, span: _Span) -> bool:
+    return definition.start <= span.start and span.end <= definition.end
+
+
+@functools.cache
+def _imports(text: str) -> tuple[tuple[str, str, str], ...]:
+    """Module, name and alias of what a module of the reference imports from its neighbours."""
+    return tuple(
+        (node.module.removeprefix(f"{PACKAGE}."), name.name, name.asname or name.name)
+        for node in ast.parse(text).body
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(f"{PACKAGE}.")
+        for name in node.names
+    )

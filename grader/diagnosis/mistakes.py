@@ -1,0 +1,154 @@
+"""The known mistakes of a course: `reference/mistakes/<topic>.toml`, one-place edits of the reference.
+
+    [[mistake]]
+    id = "scale-by-d"
+    title = "The scores are divided by d, not by its square root"
+    explanation = "..."
+    hint = "..."
+    price = 2
+    edits = [{ file = "attention.py", old = "scores / math.sqrt(dim)", new = "scores / dim" }]
+
+    [[alike]]
+    mistakes = ["scale-by-d", "scaled-twice"]
+    why = "..."
+
+An edit's `old` occurs exactly once in its file, so it cannot drift silently. A mistake that people make in several
+functions has an edit in each, and all of them are made together: a callable shows those that it reaches.
+"""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+FOLDER = "mistakes"
+
+
+class MistakeError(Exception):
+    """The mistakes of a course cannot be used; the text says where, what was found, what was wanted."""
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Edit(_Entry):
+    """In `file` of the reference, `old` becomes `new`."""
+
+    file: str
+    old: Annotated[str, Field(min_length=1)]
+    new: str
+
+
+class Mistake(_Entry):
+    """One way to get it wrong."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    #: Ids in a published catalogue of mistakes.
+    catalogue: tuple[str, ...] = ()
+    #: The mistake in a line.
+    title: Annotated[str, Field(min_length=1, max_length=120)]
+    #: Why it is one, and what is right: for after the deadline.
+    explanation: Annotated[str, Field(min_length=1)]
+    #: Points at the idea, and gives no code: for before the deadline.
+    hint: Annotated[str, Field(min_length=1)]
+    #: Points it costs, once a submission, whatever it breaks.
+    price: Annotated[Decimal, Field(gt=0)]
+    edits: Annotated[tuple[Edit, ...], Field(min_length=1)]
+    #: The trait by whose name it is known, where its answers cannot name it: random ones, say. See `traits`.
+    known_as: str | None = None
+
+
+class Alike(_Entry):
+    """Mistakes that give the same answers on every input, so that none of them can be told from the others."""
+
+    mistakes: Annotated[tuple[str, ...], Field(min_length=2)]
+    #: The callables where they do; empty: everywhere.
+    callables: tuple[str, ...] = ()
+    why: Annotated[str, Field(min_length=1)]
+
+
+class _Topic(_Entry):
+    mistake: tuple[Mistake, ...] = ()
+    alike: tuple[Alike, ...] = ()
+
+
+class Mistakes:
+    """All mistakes of a course, in the order of the files."""
+
+    def __init__(self, all_of_them: Iterable[Mistake], alike: Iterable[Alike], texts: Mapping[str, str]) -> None:
+        """`texts`: the reference's modules by file name."""
+        self.by_id = {mistake.id: mistake for mistake in all_of_them}
+        self.alike = tuple(alike)
+        self.texts = dict(texts)
+
+    def __iter__(self) -> Iterator[Mistake]:
+        return iter(self.by_id.values())
+
+    def __len__(self) -> int:
+        return len(self.by_id)
+
+    def without(self, ids: Iterable[str]) -> "Mistakes":
+        """The others."""
+        left_out = set(ids)
+        return Mistakes((one for one in self if one.id not in left_out), self.alike, self.texts)
+
+    def are_alike(self, one: str, other: str, callable: str) -> bool:
+        """Whether two mistakes are declared to be the same in a callable."""
+        return any(
+            one in group.mistakes and other in group.mistakes and (not group.callables or callable in group.callables)
+            for group in self.alike
+        )
+
+
+def read_mistakes(reference: Path) -> Mistakes:
+    """The mistakes in a course's `reference/` folder; none when it has no folder `mistakes`.
+
+    Raises:
+        MistakeError: a file is no TOML, holds a wrong or unknown field, an id twice, or an edit whose `old` does not
+            occur exactly once.
+    """
+    texts = {file.name: file.read_text(encoding="utf-8") for file in sorted(reference.glob("*.py"))}
+    mistakes: dict[str, Mistake] = {}
+    alike: list[Alike] = []
+    for file in sorted((reference / FOLDER).glob("*.toml")):
+        topic = _read(file)
+        for mistake in topic.mistake:
+            if mistake.id in mistakes:
+                raise MistakeError(f"{file}: two mistakes are called {mistake.id}; ids must differ in a course")
+            _check_edits(file, mistake, texts)
+            mistakes[mistake.id] = mistake
+        alike += topic.alike
+    for group in alike:
+        unknown = [one for one in group.mistakes if one not in mistakes]
+        if unknown:
+            raise MistakeError(f"{reference / FOLDER}: [[alike]] names {unknown[0]!r}, which is no mistake")
+    return Mistakes(mistakes.values(), alike, texts)
+
+
+def _read(file: Path) -> _Topic:
+    try:
+        return _Topic.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise MistakeError(f"{file}: not valid TOML: {error}") from None
+    except ValidationError as error:
+        raise MistakeError("\n".join(_fault(file, fault) for fault in error.errors())) from None
+
+
+def _fault(file: Path, fault: Any) -> str:
+    place = ".".join(str(step) for step in fault["loc"])
+    return f"{file}, {place}: {fault['msg']}; got {fault['input']!r}"
+
+
+def _check_edits(file: Path, mistake: Mistake, texts: Mapping[str, str]) -> None:
+    for edit in mistake.edits:
+        if edit.file not in texts:
+            raise MistakeError(f"{file}, {mistake.id}: edits {edit.file!r}; there are: {', '.join(texts)}")
+        count = texts[edit.file].count(edit.old)
+        if count != 1:
+            raise MistakeError(
+                f"{file}, {mistake.id}: {edit.old!r} occurs {count} times in {edit.file}, wanted exactly once"
+            )
