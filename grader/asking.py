@@ -30,13 +30,16 @@ def ask(examination: Examination, call: Call, history: Sequence[Call] = ()) -> A
     """Put a question. `history`: the calls that must have reached the same object before this one, oldest first."""
     _must_have_file(examination, call)
     expected = examination.oracle.expected(call)
+    question = examination.question(call, expected.upstream, history)
     outcome = _put(examination, call, history, expected.upstream)
     if call.dtype == "float64" and _is_dtype_trouble(outcome):
         single = _in_float32(examination, call)
         upstream = expected.upstream if expected.upstream is None else expected.upstream.float()
         again = _put(examination, single, [_in_float32(examination, earlier) for earlier in history], upstream)
         if isinstance(again.reply, Returned) and not _is_dtype_trouble(again, "float32"):
+            examination.note(question, again, "float32")
             return Answer(examination, call, single, again, expected)
+    examination.note(question, outcome, call.dtype)
     return Answer(examination, call, call, outcome, expected)
 
 
@@ -132,6 +135,7 @@ def _must_have_file(examination: Examination, call: Call) -> None:
 def must_raise(examination: Examination, call: Call, error: type[Exception], when: str) -> None:
     _must_have_file(examination, call)
     outcome = examination.ask_once(call, None)
+    examination.note(examination.question(call, None), outcome, call.dtype)
     reply = outcome.reply
     about = asked(examination, call)
     if isinstance(reply, Raised) and error.__name__ not in reply.bases and _is_dtype_trouble(outcome):

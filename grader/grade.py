@@ -87,7 +87,8 @@ class Grading:
                 f"({failed[0].verdict.label}), and {len(failed) - 1} more; the check or the reference is "
                 f"wrong\n{failed[0].message}"
             )
-        return replace(self, batches=make_batches(examination.questions))
+        questions = [one.question for one in examination.observations.values()]
+        return replace(self, batches=make_batches(one for one in questions if not one.history))
 
     def _examination(self, respondent: Respondent, sources: Sources) -> Examination:
         return Examination(self.assignment, self.inputs, self.oracle, respondent, sources, self.batches)

@@ -1,0 +1,43 @@
+"""A question as a check put it: the call, what its object was asked before, the gradient handed down; and the answer.
+
+All students of a run are asked the same questions, so the rehearsal knows them all.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+
+from grader.call import Call
+from grader.outcome import Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A call, and in which kind of check it was first put."""
+
+    call: Call
+    #: Upstream gradient for its backward pass; None for the forward pass only.
+    upstream: torch.Tensor | None
+    is_visible: bool
+    #: Calls that reached the same module before, oldest first.
+    history: tuple[Call, ...] = ()
+
+    @cached_property
+    def key(self) -> str:
+        """Identity of the question, the same in every process and run that puts it."""
+        if not self.history:
+            return self.call.digest
+        digests = " ".join(call.digest for call in (*self.history, self.call))
+        return hashlib.blake2b(digests.encode(), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What came of a question: the outcome that is judged."""
+
+    question: Question
+    outcome: Outcome
+    #: The precision it was answered in: float32 where only that helped.
+    dtype: str
