@@ -1,4 +1,4 @@
-"""Grading one submission, from its folder to its entry in the report: stage, examine, score."""
+"""Grading one submission, from its folder to its entry in the report: stage, examine, diagnose, score."""
 
 import gc
 from collections.abc import Callable
@@ -11,13 +11,15 @@ from grader.assignment import Assignment, AssignmentError
 from grader.batch import Batch, make_batches
 from grader.conversation import Conversation, TimeLimits
 from grader.course import Course
+from grader.diagnosis.diagnose import Diagnostics
+from grader.diagnosis.findings import findings
+from grader.diagnosis.mistakes import MistakeError, Mistakes, read_mistakes
 from grader.examination import Examination, Respondent
 from grader.examine import Checking, Examined, ExamineError, with_checks
 from grader.find import Found
 from grader.given import Inputs
 from grader.launch import Launcher
 from grader.oracle import Oracle, OracleError
-from grader.outcome import Scanned
 from grader.report import Submission
 from grader.score import score_submission, ungradable
 from grader.sources import Sources
@@ -36,8 +38,11 @@ class Grading:
     checking: Checking
     inputs: Inputs
     oracle: Oracle
+    mistakes: Mistakes
     #: What every submission is asked, known from the rehearsal.
     batches: tuple[Batch, ...] = ()
+    #: What explains a failure; None until the rehearsal.
+    diagnostics: Diagnostics | None = None
     #: A call's deadline that overrides the assignment's.
     call_s: float | None = None
 
@@ -50,22 +55,25 @@ class Grading:
         staged = stage(found, self.assignment)
         if staged.is_empty:
             return ungradable(self.assignment, staged)
-        examined, scanned = self._examine(staged.sources, launcher)
-        return score_submission(self.assignment, staged, examined, scanned)
+        limits = TimeLimits.of(self.assignment.limits, self.call_s)
+        with Conversation(launcher, staged.sources.texts, self.assignment, limits) as conversation:
+            scanned = conversation.scan()
+            examination = self._examination(conversation, staged.sources)
+            examined = self.checking.examine(examination)
+            if conversation.fault:  # pytest took it for a check that failed
+                raise conversation.fault
+            explained = self.diagnostics.diagnose(examination, examined) if self.diagnostics else ()
+        return score_submission(self.assignment, staged, examined, scanned, findings(self.mistakes, explained))
 
     def examine(self, sources: Sources, launcher: Launcher) -> Examined:
-        """Put every check to these sources, in workers of the launcher."""
-        examined, _ = self._examine(sources, launcher)
-        return examined
-
-    def _examine(self, sources: Sources, launcher: Launcher) -> tuple[Examined, Scanned]:
+        """Put every check to these sources, in workers of the launcher, and nothing more."""
         limits = TimeLimits.of(self.assignment.limits, self.call_s)
         with Conversation(launcher, sources.texts, self.assignment, limits) as conversation:
-            scanned = conversation.scan()
+            conversation.scan()
             examined = self.checking.examine(self._examination(conversation, sources))
-        if conversation.fault:  # pytest took it for a check that failed
+        if conversation.fault:
             raise conversation.fault
-        return examined, scanned
+        return examined
 
     def rehearsed(self) -> "Grading":
         """Put every check to the reference itself. Warms everything a session needs, and proves that right code passes.
@@ -88,7 +96,9 @@ class Grading:
                 f"wrong\n{failed[0].message}"
             )
         questions = [one.question for one in examination.observations.values()]
-        return replace(self, batches=make_batches(one for one in questions if not one.history))
+        diagnostics = Diagnostics(self.assignment, self.mistakes, examination.observations.values(), examination.put_by)
+        batches = make_batches(one for one in questions if not one.history)
+        return replace(self, batches=batches, diagnostics=diagnostics)
 
     def _examination(self, respondent: Respondent, sources: Sources) -> Examination:
         return Examination(self.assignment, self.inputs, self.oracle, respondent, sources, self.batches)
@@ -104,7 +114,9 @@ def with_grading(
     """
 
     def rehearsed(checking: Checking) -> Result:
-        grading = Grading(assignment=assignment, checking=checking, inputs=inputs, oracle=oracle, call_s=call_s)
+        grading = Grading(
+            assignment=assignment, checking=checking, inputs=inputs, oracle=oracle, mistakes=mistakes, call_s=call_s
+        )
         try:
             grading = grading.rehearsed()
         except OracleError as error:
@@ -117,6 +129,7 @@ def with_grading(
     inputs = Inputs(seed)
     try:
         oracle = Oracle(course.reference, assignment, inputs)
+        mistakes = read_mistakes(course.reference)
         return with_checks(assignment, rehearsed)
-    except (OracleError, ExamineError) as error:
+    except (OracleError, ExamineError, MistakeError) as error:
         raise AssignmentError(str(error)) from None

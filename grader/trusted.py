@@ -1,5 +1,6 @@
 """Trusted code in the place of a student: a course's own modules, answering in this process as a worker would."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
@@ -8,7 +9,34 @@ from grader.batch import Batch
 from grader.call import Call
 from grader.oracle import Oracle
 from grader.outcome import Gradients, Loaded, Outcome, Raised, Returned, Scanned, read_reply
+from grader.worker.answer import Answerer
 from grader.worker.wire import Frame
+
+
+def respond(
+    answerer: Answerer,
+    target: tuple[str, str],
+    call: Call,
+    upstream: torch.Tensor | None,
+    history: Sequence[Call] = (),
+) -> Outcome:
+    """The outcome of a call put to `target`, a module and a name in it, and with `upstream` of its backward pass.
+
+    Args:
+        history: calls that reach the same object first.
+    """
+    for earlier in history:
+        answerer.call(earlier.request(*target))
+    answer = answerer.call(call.request(*target))
+    reply = read_reply(answer)
+    assert not isinstance(reply, (Gradients, Loaded, Scanned))
+    outcome = Outcome(reply=reply, tensors=answer.tensors)
+    if upstream is None or not isinstance(reply, Returned):
+        return outcome
+    gradients = answerer.gradient(Frame({}, {"upstream": upstream}))
+    backward = read_reply(gradients)
+    assert isinstance(backward, (Gradients, Raised))
+    return replace(outcome, backward=backward, gradients=gradients.tensors)
 
 
 class TrustedRespondent:
@@ -19,17 +47,7 @@ class TrustedRespondent:
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """The outcome of a call, and with `upstream` of its backward pass."""
-        answerer = self._oracle.answerer()
-        answer = answerer.call(self._oracle.request(call))
-        reply = read_reply(answer)
-        assert not isinstance(reply, (Gradients, Loaded, Scanned))
-        outcome = Outcome(reply=reply, tensors=answer.tensors)
-        if upstream is None or not isinstance(reply, Returned):
-            return outcome
-        gradients = answerer.gradient(Frame({}, {"upstream": upstream}))
-        backward = read_reply(gradients)
-        assert isinstance(backward, (Gradients, Raised))
-        return replace(outcome, backward=backward, gradients=gradients.tensors)
+        return respond(self._oracle.answerer(), self._oracle.target(call.part, call.name), call, upstream)
 
     def ask_all(self, batch: Batch) -> None:
         """Nothing is saved by asking this process many things at once."""
