@@ -12,6 +12,7 @@ from grader.batch import Batch, make_batches
 from grader.conversation import Conversation, TimeLimits
 from grader.course import Course
 from grader.diagnosis.diagnose import Diagnostics
+from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.findings import findings
 from grader.diagnosis.mistakes import MistakeError, Mistakes, read_mistakes
 from grader.examination import Examination, Respondent
@@ -55,25 +56,36 @@ class Grading:
         staged = stage(found, self.assignment)
         if staged.is_empty:
             return ungradable(self.assignment, staged)
-        limits = TimeLimits.of(self.assignment.limits, self.call_s)
-        with Conversation(launcher, staged.sources.texts, self.assignment, limits) as conversation:
+        with self._conversation(staged.sources, launcher) as conversation:
             scanned = conversation.scan()
-            examination = self._examination(conversation, staged.sources)
-            examined = self.checking.examine(examination)
-            if conversation.fault:  # pytest took it for a check that failed
-                raise conversation.fault
-            explained = self.diagnostics.diagnose(examination, examined) if self.diagnostics else ()
+            examined, explained = self._examine(conversation, staged.sources)
         return score_submission(self.assignment, staged, examined, scanned, findings(self.mistakes, explained))
 
     def examine(self, sources: Sources, launcher: Launcher) -> Examined:
-        """Put every check to these sources, in workers of the launcher, and nothing more."""
-        limits = TimeLimits.of(self.assignment.limits, self.call_s)
-        with Conversation(launcher, sources.texts, self.assignment, limits) as conversation:
+        """Put every check to these sources, in workers of the launcher."""
+        with self._conversation(sources, launcher) as conversation:
             conversation.scan()
-            examined = self.checking.examine(self._examination(conversation, sources))
-        if conversation.fault:
-            raise conversation.fault
+            examined, _ = self._examine(conversation, sources)
         return examined
+
+    def try_out(self, respondent: Respondent) -> tuple[Examined, tuple[Explanation, ...]]:
+        """Put every check to trusted code that has all the files there are, and explain what fails."""
+        return self._diagnosed(self._examination(respondent, Sources(texts=dict.fromkeys(self.assignment.files, ""))))
+
+    def _conversation(self, sources: Sources, launcher: Launcher) -> Conversation:
+        return Conversation(
+            launcher, sources.texts, self.assignment, TimeLimits.of(self.assignment.limits, self.call_s)
+        )
+
+    def _examine(self, conversation: Conversation, sources: Sources) -> tuple[Examined, tuple[Explanation, ...]]:
+        found = self._diagnosed(self._examination(conversation, sources))
+        if conversation.fault:  # pytest took it for a check that failed
+            raise conversation.fault
+        return found
+
+    def _diagnosed(self, examination: Examination) -> tuple[Examined, tuple[Explanation, ...]]:
+        examined = self.checking.examine(examination)
+        return examined, self.diagnostics.diagnose(examination, examined) if self.diagnostics else ()
 
     def rehearsed(self) -> "Grading":
         """Put every check to the reference itself. Warms everything a session needs, and proves that right code passes.

@@ -36,7 +36,8 @@ class Diagnostics:
         """`rehearsed`: every question, with the reference's answer; `put_by`: questions of each check, by its id."""
         self.mistakes = mistakes
         self._assignment = assignment
-        self._edited = Edited(mistakes)
+        #: Makes references with mistakes in them.
+        self.edited = Edited(mistakes)
         self._rehearsed: dict[tuple[str, str], list[Observation]] = {}
         for one in rehearsed:
             call = one.question.call
@@ -48,7 +49,7 @@ class Diagnostics:
         """What edited references answer to the questions about a callable."""
         if (part, name) not in self._predictions:
             rehearsed = self._rehearsed.get((part, name), [])
-            self._predictions[part, name] = Predictions(self._assignment, self._edited, part, name, rehearsed)
+            self._predictions[part, name] = Predictions(self._assignment, self.edited, part, name, rehearsed)
         return self._predictions[part, name]
 
     def diagnose(self, examination: Examination, examined: Examined) -> tuple[Explanation, ...]:
