@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 import torch
@@ -86,6 +87,12 @@ class Grading:
     def _diagnosed(self, examination: Examination) -> tuple[Examined, tuple[Explanation, ...]]:
         examined = self.checking.examine(examination)
         return examined, self.diagnostics.diagnose(examination, examined) if self.diagnostics else ()
+
+    def with_seed(self, reference: Path, seed: int) -> "Grading":
+        """The same, rehearsed, with inputs of another seed. `reference`: the course's folder of that name."""
+        inputs = Inputs(seed)
+        oracle = Oracle(reference, self.assignment, inputs)
+        return replace(self, inputs=inputs, oracle=oracle, batches=(), diagnostics=None).rehearsed()
 
     def rehearsed(self) -> "Grading":
         """Put every check to the reference itself. Warms everything a session needs, and proves that right code passes.
