@@ -207,7 +207,7 @@ class Assignment(_Section):
 
     @cached_property
     def digest(self) -> str:
-        """Identity of what decides a grade: `assignment.toml`, the checks, the modules and mistakes of the reference."""
+        """Identity of what decides a grade: `assignment.toml`, the checks, the reference and its mistakes."""
         folders = {"checks": self.checks, "reference": self.folder.parents[1] / "reference"}
         files = {FILE: self.where} | {
             f"{name}/{file.relative_to(folder).as_posix()}": file

@@ -4,7 +4,7 @@ All students of a run are asked the same questions, so the rehearsal knows them 
 """
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -31,6 +31,16 @@ class Question:
             return self.call.digest
         digests = " ".join(call.digest for call in (*self.history, self.call))
         return hashlib.blake2b(digests.encode(), digest_size=16).hexdigest()
+
+
+    def to_object(self, handle: int) -> "Question":
+        """The same question, put to a module of its own: the one with that handle."""
+        build = self.call.build
+        if build is None:
+            return self
+        own = replace(build, handle=handle)
+        history = tuple(replace(call, build=call.build and replace(call.build, handle=handle)) for call in self.history)
+        return replace(self, call=replace(self.call, build=own), history=history)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,7 +96,7 @@ class Diagnostics:
         found: dict[str, Observation] = {}
         for key, question in predictions.questions.items():
             if key not in examination.observations:
-                observe(examination, question)
+                observe(examination, question.to_object(examination.new_handle()))
             found[key] = examination.observations[key]
             if isinstance(found[key].outcome.reply, _SILENT):
                 return None
