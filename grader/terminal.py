@@ -83,8 +83,8 @@ class Screen:
             return
         self._out.print("\nMistakes in this class, by students who made them")
         for students, text in mistakes[:MOST_MISTAKES] + unknown[:MOST_MISTAKES]:
-            line = Text(f"{students:>4}  {for_terminal(text)}", no_wrap=True, overflow="ellipsis")
-            self._out.print(line)
+            line = f"{students:>4}  {for_terminal(text)}"
+            self._out.print(line, markup=False, no_wrap=True, overflow="ellipsis")
         if len(mistakes) > MOST_MISTAKES:
             self._out.print(f"      ... and {len(mistakes) - MOST_MISTAKES} more; index.html lists all of them")
         self._out.print()

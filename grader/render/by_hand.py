@@ -6,11 +6,13 @@ Works alike on the staff's records and on a student's view of them.
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 #: Cells of one matrix on a page; an example is smaller, and what a student's code returned for it may not be.
 _MOST_CELLS = 400
+#: Characters up to which cells of two tensors are made as wide as each other.
+_WIDEST_CELL = 12
 _MARKS = {"True": "✓", "False": "·"}
 
 
@@ -123,6 +125,8 @@ class Laid:
     is_too_large: bool
     differing: int
     count: int
+    #: Characters of the widest cell, here or in the tensor beside it.
+    width: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,12 +208,20 @@ def _example(example: SmallCall) -> Example:
     return Example(
         call=example.call,
         inputs=tuple(lay_out(matrix) for matrix in example.inputs),
-        pairs=tuple(
-            Pair(expected=lay_out(right), observed=lay_out(given, right) if given else None) for right, given in pairs
-        ),
+        pairs=tuple(_pair(right, given) for right, given in pairs),
         unexpected=tuple(lay_out(given) for given in example.observed[len(example.expected) :]),
         remark=example.remark,
     )
+
+
+def _pair(right: Tensor, given: Tensor | None) -> Pair:
+    """Two tensors whose cells are as wide, so that the eye can go from one to the other."""
+    expected = lay_out(right)
+    if given is None:
+        return Pair(expected=expected, observed=None)
+    observed = lay_out(given, right)
+    width = max(expected.width, observed.width)
+    return Pair(expected=replace(expected, width=width), observed=replace(observed, width=width))
 
 
 def _way(shapes: WayThrough) -> Way:
@@ -247,6 +259,7 @@ def lay_out(matrix: Tensor, beside: Tensor | None = None) -> Laid:
         is_too_large=is_too_large,
         differing=sum(cell.differs for cell in cells),
         count=len(cells),
+        width=min(max((len(cell.text) for cell in cells), default=1), _WIDEST_CELL),
     )
 
 

@@ -22,9 +22,9 @@ from grader.render.causes import Cause, Finding, find_causes
 from grader.render.mistakes import Mistake, charged_by_part, mistakes_of
 from grader.render.overview import Overview
 from grader.render.page import page_name
-from grader.report import Isolation, RunHeader, Status, Submission
+from grader.report import Isolation, Part, RunHeader, Status, Submission
 from grader.show import for_html
-from grader.student_view import StudentDiagnosis, StudentView
+from grader.student_view import StudentDiagnosis, StudentPart, StudentView
 from grader.verdict import Verdict
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -70,6 +70,7 @@ def staff_page(header: RunHeader, submission: Submission) -> str:
         charged=charged_by_part(submission),
         hand=_by_hand(submission, mistakes),
         explained=explained,
+        adjusted=_adjusted(submission.parts),
         causes=causes,
         fix_first=_fix_first(causes),
         passed=_passed_by_part(submission.checks),
@@ -86,6 +87,7 @@ def student_page(view: StudentView) -> str:
         charged={part.title: part.charged for part in view.parts},
         hand=_by_hand(view, view.diagnoses),
         explained=explained,
+        adjusted=_adjusted(view.parts),
         causes=causes,
         fix_first=_fix_first(causes),
         passed=_passed_by_part(view.checks),
@@ -110,8 +112,13 @@ def _explained(mistakes: Iterable[Mistake | StudentDiagnosis]) -> frozenset[str]
 
 
 def _rest_first(causes: Iterable[Cause], explained: Collection[str]) -> list[Cause]:
-    """Put last what a recognised mistake explains already."""
-    return sorted(causes, key=lambda cause: all(check.id in explained for check in cause.checks))
+    """Put what a recognised mistake explains already behind the rest, and last what tells nothing."""
+    return sorted(causes, key=lambda cause: (cause.is_silent, all(check.id in explained for check in cause.checks)))
+
+
+def _adjusted(parts: Iterable[Part | StudentPart]) -> frozenset[str]:
+    """Files of the parts where mistakes were charged instead of checks."""
+    return frozenset(part.file for part in parts if part.score != part.score_checks)
 
 
 def _fix_first(causes: Iterable[Cause]) -> list[Cause]:

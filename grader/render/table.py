@@ -12,7 +12,9 @@ def grades_csv(overview: Overview) -> str:
     """Write the scores as CSV: id, status, score, max_score, a column per part, adjustment, first_problem, isolation.
 
     The adjustment is what charging each mistake once, instead of per check, added to the score or took from it; the
-    score and those of the parts hold it already. It is empty where that is nothing, and so is a score that is null. Lines end in a bare newline; the file is meant to be UTF-8.
+    score and those of the parts hold it already. It is empty where that is nothing, and so is a score that is null.
+
+    Lines end in a bare newline; the file is meant to be UTF-8.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
