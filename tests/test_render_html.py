@@ -326,7 +326,7 @@ def test_student_page_charged_once_is_explained():
 
 
 def submission_with_a_mistake(**fields):
-    """Build a submission whose one failed check is explained by one mistake, charged in one part, carried to the next."""
+    """Build a submission whose failed check is explained by one mistake, charged in one part, carried to the next."""
     parts = [
         make_part(score=27, charged=[Charge(mistake="scale-by-d", price=3)]),
         make_part(
