@@ -29,12 +29,17 @@ class Diagnosis(Record):
     """Ids in the catalogue of mistakes."""
     title: str
     """The mistake in a line."""
+    alternatives: tuple[str, ...] = ()
+    """The titles of the other `mistakes`, in their order, where several cannot be told apart."""
     hint: str = ""
     """What to think about, for before the deadline: points at the idea, gives no code."""
     explanation: str
     """Why it is one, for after the deadline."""
     evidence: StudentText = ""
-    """What shows it in this submission, where that is more than its answers: a line of its code, calls it fails in."""
+    """What shows it in this submission, where that is more than its answers: a line of its code, calls it fails in.
+
+    Students read it, so it quotes nothing of a hidden check.
+    """
     checks: tuple[str, ...]
     """Ids of the checks it explains."""
 

@@ -45,9 +45,10 @@ class FeedbackLevel(enum.StrEnum):
 
     #: Titles, verdicts and scores.
     VERDICT = "verdict"
-    #: Also messages, hints and printed text of visible checks.
+    #: Also messages, hints and printed text of visible checks; title and hint of each recognised mistake that such a
+    #: check shows, with small examples, shapes on the way, and what was charged.
     HINT = "hint"
-    #: Also the explanation of each recognised mistake.
+    #: Also the explanation of each such mistake.
     FULL = "full"
 
 
@@ -247,13 +248,15 @@ class Report(RunHeader):
 
 
 def first_problem(submission: Submission) -> str:
-    """Say in one line what is wrong first with a submission; empty when nothing is.
+    """Say in one line what is wrong first with a submission: the first recognised mistake; empty when nothing is wrong.
 
     The line may hold a student's own characters, and what only staff may see.
     """
     if submission.status is not Status.GRADED:
         label = "grader error" if submission.status is Status.GRADER_ERROR else "ungradable"
         return _one_line(f"{label}: {submission.reason}")
+    if submission.diagnoses:
+        return _one_line(f"{submission.diagnoses[0].part}: {submission.diagnoses[0].title}")
     failed = [check for check in submission.checks if check.verdict is not Verdict.PASSED]
     if not failed:
         return ""

@@ -7,15 +7,18 @@ private until it is named here. What is never in one:
 - flags, and anything of another student;
 - of a hidden check, more than title, verdict and points: its id, which may tell what it asks, becomes
   `hidden-1`, and nothing that was said or printed while it ran is kept;
+- a mistake, an example or shapes that rest on hidden checks alone: what was found tells what was asked. What such a
+  mistake cost is told, because it is part of the student's points, and its name is not;
+- the ids of mistakes, which lead to the course's own notes;
 - how the grader failed, where it did: such a text may quote the grader's own files and values.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
-from grader.finding import Diagnosis
+from grader.finding import Charge, Diagnosis, Example, Matrix, Shapes, Step
 from grader.report import Check, Feedback, FeedbackLevel, Part, RunHeader, Status, Submission
 from grader.verdict import Verdict
 
@@ -23,6 +26,23 @@ GRADER_FAILED = (
     "The grader itself failed here. This is not your mistake and does not count as zero points; "
     "the course staff will grade it again."
 )
+#: Stands for the title of a mistake that is charged and not shown.
+FOUND_BY_HIDDEN_CHECKS = "a mistake found by hidden checks"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudentCharge:
+    """What a mistake cost in a part."""
+
+    #: Title of the part.
+    part: str
+    #: The mistake's title, or `FOUND_BY_HIDDEN_CHECKS`.
+    title: str
+    price: Decimal
+    #: Whether it was charged elsewhere already.
+    is_carried: bool
+    #: The callable where it was, unless only hidden checks show it there.
+    carried_from: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +56,8 @@ class StudentPart:
     max_score: Decimal
     #: Points by the checks alone; differs from `score` where a mistake was charged once instead of per check.
     score_checks: Decimal | None
+    #: What was charged instead.
+    charged: tuple[StudentCharge, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +84,70 @@ class StudentCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudentDiagnosis:
-    """A recognised mistake, explained; the ids of checks are those of this view."""
+    """A recognised mistake that some visible check shows; the ids of checks are those of this view."""
 
+    part: str
     title: str
+    #: Titles of mistakes that no input can tell from it.
+    alternatives: tuple[str, ...]
+    hint: str
+    #: Empty below level full.
     explanation: str
+    evidence: str
+    #: Those of its callables that fail a visible check.
     callables: tuple[str, ...]
     checks: tuple[str, ...]
+    charged: tuple[StudentCharge, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudentMatrix:
+    """A small tensor or a plain value; as `finding.Matrix`."""
+
+    name: str
+    shape: tuple[int, ...]
+    axes: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudentExample:
+    """A small call in which a callable goes wrong; as `finding.Example`."""
+
+    part: str
+    callable: str
+    call: str
+    inputs: tuple[StudentMatrix, ...]
+    expected: tuple[StudentMatrix, ...]
+    observed: tuple[StudentMatrix, ...]
+    remark: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudentStep:
+    """A tensor operation of the student's code; as `finding.Step`."""
+
+    file: str
+    line: int | None
+    operation: str
+    inputs: tuple[str, ...]
+    output: str
+    times: int
+    stage: str
+    departs: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudentShapes:
+    """The way of the tensors through a callable; as `finding.Shapes`."""
+
+    part: str
+    callable: str
+    call: str
+    sizes: str
+    steps: tuple[StudentStep, ...]
+    is_cut: bool
+    wanted: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +172,10 @@ class StudentView:
     parts: tuple[StudentPart, ...]
     checks: tuple[StudentCheck, ...]
     diagnoses: tuple[StudentDiagnosis, ...]
+    #: Callables that fail a visible check in a way that no known mistake explains.
+    unrecognised: tuple[str, ...]
+    examples: tuple[StudentExample, ...]
+    shapes: tuple[StudentShapes, ...]
 
 
 def level_in_force(feedback: Feedback, today: date) -> FeedbackLevel:
@@ -111,11 +195,13 @@ def student_view(header: RunHeader, submission: Submission, feedback: Feedback, 
         today: the day on which the student will see it.
     """
     level = level_in_force(feedback, today)
+    is_told = level is not FeedbackLevel.VERDICT
     ids = _public_ids(submission)
+    shown = _Shown(submission) if is_told else None
     return StudentView(
         assignment_title=header.assignment.title,
         level=level,
-        seed=None if level is FeedbackLevel.VERDICT else header.seed,
+        seed=header.seed if is_told else None,
         created=header.created,
         grader_version=header.grader.version,
         torch=header.grader.torch,
@@ -126,10 +212,57 @@ def student_view(header: RunHeader, submission: Submission, feedback: Feedback, 
         reason=GRADER_FAILED if submission.status is Status.GRADER_ERROR else submission.reason,
         notes=submission.notes,
         files=tuple(file.name for file in submission.files),
-        parts=tuple(_part(part) for part in submission.parts),
+        parts=tuple(_part(part, shown) for part in submission.parts),
         checks=tuple(_check(check, ids, level) for check in submission.checks),
-        diagnoses=tuple(_diagnoses(submission, level)),
+        diagnoses=tuple(_diagnoses(submission, shown, level)) if shown else (),
+        unrecognised=tuple(name for name in submission.unrecognised if name in shown.callables) if shown else (),
+        examples=tuple(map(_example, filter(shown.is_of_a_visible_failure, submission.examples))) if shown else (),
+        shapes=tuple(map(_shapes, filter(shown.is_of_a_visible_failure, submission.shapes))) if shown else (),
     )
+
+
+class _Shown:
+    """What the visible checks of a submission show by failing. A blocked check has shown nothing yet."""
+
+    def __init__(self, submission: Submission) -> None:
+        failed = [check for check in submission.checks if check.visible and check.verdict not in _SHOWS_NOTHING]
+        self._callable_of = {check.id: check.callable for check in failed}
+        self._places = {(check.part, check.callable) for check in failed}
+        self.callables = frozenset(self._callable_of.values())
+        self._diagnosis_of = {
+            mistake: diagnosis
+            for diagnosis in reversed(submission.diagnoses)
+            if self.checks_of(diagnosis)
+            for mistake in diagnosis.mistakes
+        }
+
+    def checks_of(self, diagnosis: Diagnosis) -> tuple[str, ...]:
+        """The failed visible checks that a mistake explains; a mistake without any is not shown."""
+        return tuple(check for check in diagnosis.checks if check in self._callable_of)
+
+    def callables_of(self, diagnosis: Diagnosis) -> tuple[str, ...]:
+        """The callables of a mistake that fail a visible check by it."""
+        showing = {self._callable_of[check] for check in self.checks_of(diagnosis)}
+        return tuple(name for name in diagnosis.callables if name in showing)
+
+    def is_of_a_visible_failure(self, finding: Example | Shapes) -> bool:
+        """Whether the callable of an example or of shapes fails a visible check."""
+        return (finding.part, finding.callable) in self._places
+
+    def charge(self, part: Part, charge: Charge) -> StudentCharge:
+        """A charge, without the name of a mistake that is not shown."""
+        diagnosis = self._diagnosis_of.get(charge.mistake)
+        is_place_shown = diagnosis is not None and charge.carried_from in self.callables_of(diagnosis)
+        return StudentCharge(
+            part=part.title,
+            title=diagnosis.title if diagnosis else FOUND_BY_HIDDEN_CHECKS,
+            price=charge.price,
+            is_carried=charge.carried_from is not None,
+            carried_from=charge.carried_from if is_place_shown else None,
+        )
+
+
+_SHOWS_NOTHING = (Verdict.PASSED, Verdict.BLOCKED, Verdict.GRADER_ERROR)
 
 
 def _public_ids(submission: Submission) -> Mapping[str, str]:
@@ -138,7 +271,7 @@ def _public_ids(submission: Submission) -> Mapping[str, str]:
     return {check.id: names.get(check.id, check.id) for check in submission.checks}
 
 
-def _part(part: Part) -> StudentPart:
+def _part(part: Part, shown: _Shown | None) -> StudentPart:
     return StudentPart(
         name=part.name,
         title=part.title,
@@ -146,6 +279,7 @@ def _part(part: Part) -> StudentPart:
         score=part.score,
         max_score=part.max_score,
         score_checks=part.score_checks,
+        charged=tuple(shown.charge(part, charge) for charge in part.charged) if shown else (),
     )
 
 
@@ -178,21 +312,67 @@ def _public_blocker(check: Check, ids: Mapping[str, str]) -> str | None:
     return ids.get(name, name if name.endswith((".py", ".ipynb")) else None)
 
 
-def _diagnoses(submission: Submission, level: FeedbackLevel) -> Iterator[StudentDiagnosis]:
-    """Explain, at level full, the mistakes that some visible check shows."""
-    if level is not FeedbackLevel.FULL:
-        return
-    visible = {check.id for check in submission.checks if check.visible}
+def _diagnoses(submission: Submission, shown: _Shown, level: FeedbackLevel) -> Iterator[StudentDiagnosis]:
+    """The mistakes that some visible check shows."""
     for diagnosis in submission.diagnoses:
-        checks = tuple(check_id for check_id in diagnosis.checks if check_id in visible)
+        checks = shown.checks_of(diagnosis)
         if checks:
-            yield _diagnosis(diagnosis, checks)
+            yield StudentDiagnosis(
+                part=diagnosis.part,
+                title=diagnosis.title,
+                alternatives=diagnosis.alternatives,
+                hint=diagnosis.hint,
+                explanation=diagnosis.explanation if level is FeedbackLevel.FULL else "",
+                evidence=diagnosis.evidence,
+                callables=shown.callables_of(diagnosis),
+                checks=checks,
+                charged=tuple(_charged(submission.parts, diagnosis.mistakes, shown)),
+            )
 
 
-def _diagnosis(diagnosis: Diagnosis, checks: tuple[str, ...]) -> StudentDiagnosis:
-    return StudentDiagnosis(
-        title=diagnosis.title,
-        explanation=diagnosis.explanation,
-        callables=diagnosis.callables,
-        checks=checks,
+def _charged(parts: tuple[Part, ...], mistakes: Collection[str], shown: _Shown) -> Iterator[StudentCharge]:
+    for part in parts:
+        for charge in part.charged:
+            if charge.mistake in mistakes:
+                yield shown.charge(part, charge)
+
+
+def _example(example: Example) -> StudentExample:
+    return StudentExample(
+        part=example.part,
+        callable=example.callable,
+        call=example.call,
+        inputs=tuple(map(_matrix, example.inputs)),
+        expected=tuple(map(_matrix, example.expected)),
+        observed=tuple(map(_matrix, example.observed)),
+        remark=example.remark,
+    )
+
+
+def _matrix(matrix: Matrix) -> StudentMatrix:
+    return StudentMatrix(name=matrix.name, shape=matrix.shape, axes=matrix.axes, cells=matrix.cells)
+
+
+def _shapes(shapes: Shapes) -> StudentShapes:
+    return StudentShapes(
+        part=shapes.part,
+        callable=shapes.callable,
+        call=shapes.call,
+        sizes=shapes.sizes,
+        steps=tuple(map(_step, shapes.steps)),
+        is_cut=shapes.is_cut,
+        wanted=shapes.wanted,
+    )
+
+
+def _step(step: Step) -> StudentStep:
+    return StudentStep(
+        file=step.file,
+        line=step.line,
+        operation=step.operation,
+        inputs=step.inputs,
+        output=step.output,
+        times=step.times,
+        stage=step.stage,
+        departs=step.departs,
     )

@@ -17,6 +17,8 @@ from grader.store import Store
 
 #: Rows of the table; a class of hundreds is read in index.html.
 MOST_ROWS = 60
+#: Lines of mistakes, and of callables with an unknown one.
+MOST_MISTAKES = 8
 #: Characters of an id in the table.
 _LONGEST_ID = 28
 #: Seconds between lines of progress where there is no terminal to redraw.
@@ -59,10 +61,11 @@ class Screen:
             yield Count(self._err, total, bar)
 
     def result(self, overview: Overview, store: Store) -> None:
-        """The table, the figures, and where the reports are."""
+        """The table, the mistakes by frequency, the figures, and where the reports are."""
         self._out.print(_table(overview, self._out.width))
         if len(overview.rows) > MOST_ROWS:
             self._out.print(f"... and {len(overview.rows) - MOST_ROWS} more; index.html lists all of them")
+        self._mistakes(overview)
         mean = (
             f", mean {overview.mean:.2f} of {overview.header.assignment.max_score:.2f}"
             if overview.mean is not None
@@ -72,6 +75,19 @@ class Screen:
         self._out.print(f"{', '.join(counts)}{mean}")
         for file in ("index.html", "students", "grades.csv", "summary.md", "report.json"):
             self._out.print(f"  {store.folder / file}", markup=False, soft_wrap=True)
+
+    def _mistakes(self, overview: Overview) -> None:
+        mistakes = [(one.students, one.title) for one in overview.mistakes]
+        unknown = [(one.students, f"{one.callable}: wrong, but not recognised") for one in overview.unrecognised]
+        if not (mistakes or unknown):
+            return
+        self._out.print("\nMistakes in this class, by students who made them")
+        for students, text in mistakes[:MOST_MISTAKES] + unknown[:MOST_MISTAKES]:
+            line = f"{students:>4}  {for_terminal(text)}"
+            self._out.print(line, markup=False, no_wrap=True, overflow="ellipsis")
+        if len(mistakes) > MOST_MISTAKES:
+            self._out.print(f"      ... and {len(mistakes) - MOST_MISTAKES} more; index.html lists all of them")
+        self._out.print()
 
 
 class Count:

@@ -3,11 +3,24 @@
 `make_*` build one record with sensible fields, any of which can be replaced; `sample_class` is realistic.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from grader.finding import Diagnosis
+from sample_findings import (
+    causal_example,
+    heads_diagnosis,
+    heads_example,
+    heads_shapes,
+    loops_example,
+    make_diagnosis,
+    make_example,
+    make_shapes,
+    mask_diagnosis,
+    mask_example,
+)
+
+from grader.finding import Charge
 from grader.record import round_score
 from grader.report import (
     Assignment,
@@ -215,10 +228,18 @@ def _all_checks() -> Iterable[Check]:
             )
 
 
-def graded(name: str, change: Callable[[Check], dict[str, Any]], **fields: Any) -> Submission:
-    """Build a graded submission from a perfect one; `change` says which fields of a check are different."""
+def graded(
+    name: str,
+    change: Callable[[Check], dict[str, Any]],
+    charged: Mapping[str, list[Charge]] | None = None,
+    **fields: Any,
+) -> Submission:
+    """Build a graded submission from a perfect one; `change` says which fields of a check are different.
+
+    In a part that is in `charged`, these mistakes explain everything, and are charged instead of its checks.
+    """
     checks = [Check(**dict(check) | _with_score(change(check))) for check in _all_checks()]
-    parts = [_part(part, checks) for part in PARTS]
+    parts = [_part(part, checks, (charged or {}).get(part, ())) for part in PARTS]
     values = {
         "id": name,
         "status": Status.GRADED,
@@ -235,12 +256,21 @@ def _with_score(changed: dict[str, Any]) -> dict[str, Any]:
     return {"score": 0, **changed} if "verdict" in changed else changed
 
 
-def _part(name: str, checks: list[Check]) -> Part:
+def failed(change: Callable[[Check], dict[str, Any]], *callables: str) -> tuple[str, ...]:
+    """Give the ids of the checks of these callables that `change` makes fail."""
+    return tuple(check.id for check in _all_checks() if check.callable in callables and "verdict" in change(check))
+
+
+def _part(name: str, checks: list[Check], charged: Iterable[Charge] = ()) -> Part:
     title, file, max_score = PARTS[name]
     reached = [check for check in checks if check.part == name]
     missing = sum((check.max_score - (check.score or 0) for check in reached), Decimal(0))
     score = max(Decimal(0), max_score - missing) if missing < max_score else Decimal(0)
-    return Part(name=name, title=title, file=file, score=score, max_score=max_score, score_checks=score)
+    charges = tuple(charged)
+    whole = max_score - sum(charge.price for charge in charges) if charges else score
+    return Part(
+        name=name, title=title, file=file, score=whole, max_score=max_score, score_checks=score, charged=charges
+    )
 
 
 def sample_class() -> Report:
@@ -258,11 +288,11 @@ def sample_class() -> Report:
 def _students() -> Iterable[Submission]:
     yield graded("ada", lambda check: {})
     yield graded("bela", lambda check: {"output": "scores torch.Size([2, 5, 7])\n" * 3})
-    yield graded("chidi_okafor", _scales_by_dim, diagnoses=[_scale_diagnosis()])
+    yield _chidi()
     yield graded("dmitri", _syntax_error, notes=["Single_Head.py was read as single_head.py"])
     yield graded("elif", _one_part_missing)
     yield graded("farah", _float32_buffers)
-    yield graded("Grace Hopper", _mask_polarity)
+    yield _grace()
     yield graded("hiroshi", _untouched)
     yield graded("ines", _endless_loop)
     yield Submission(
@@ -274,7 +304,7 @@ def _students() -> Iterable[Submission]:
     )
     yield graded("kwame", lambda check: {}, flags=[_eval_flag()])
     yield graded("lucía", _no_gradient)
-    yield graded("mei", _mixed)
+    yield _mei()
     yield Submission(
         id="nadia",
         status=Status.GRADER_ERROR,
@@ -282,7 +312,7 @@ def _students() -> Iterable[Submission]:
         max_score=100,
         reason="the examiner stopped answering during masked; grade it again with --resume",
     )
-    yield graded(HOSTILE, _hostile)
+    yield _hostile_student()
     for name in ("olga", "pavel", "quinn", "rosa", "sven"):
         yield graded(name, _mixed if name > "q" else lambda check: {})
 
@@ -291,8 +321,93 @@ def _wrong_value(check: Check) -> dict[str, Any]:
     return {"verdict": Verdict.WRONG_VALUE, "message": WRONG_VALUE.format(callable=check.callable)}
 
 
+_SCALED = ("scaled_dot_product_attention", "attention_with_loops", "masked_attention")
+
+
+def _chidi() -> Submission:
+    """One mistake, in two parts, charged once."""
+    return graded(
+        "chidi_okafor",
+        _scales_by_dim,
+        diagnoses=[make_diagnosis(callables=_SCALED, checks=failed(_scales_by_dim, *_SCALED))],
+        charged={
+            "single_head": [Charge(mistake="scale-by-d", price=3)],
+            "masked": [Charge(mistake="scale-by-d", price=0, carried_from=_SCALED[0])],
+        },
+        examples=[make_example()],
+        shapes=[make_shapes()],
+    )
+
+
+def _grace() -> Submission:
+    """Give two mistakes that nobody can tell apart, and a callable that is wrong in an unknown way."""
+    return graded(
+        "Grace Hopper",
+        _mask_polarity,
+        diagnoses=[mask_diagnosis(failed(_mask_polarity, "masked_attention"))],
+        unrecognised=["attention_mask"],
+        charged={"masked": [Charge(mistake="mask-inverted", price="4")]},
+        examples=[causal_example(), mask_example()],
+    )
+
+
+def _mei() -> Submission:
+    """Heads that are wrong, a mistake that hidden checks find alone, a long way through, and a shape that is wrong."""
+    hidden = "Very negative scores are kept"
+    return graded(
+        "mei",
+        _heads,
+        diagnoses=[
+            heads_diagnosis(failed(_heads, "MultiHeadAttention")),
+            make_diagnosis(
+                part="masked",
+                callables=("masked_attention",),
+                mistakes=("fill-with-a-number",),
+                catalogue=(),
+                title="Forbidden scores are filled with a number that is not small enough",
+                hint="What is left of a forbidden score after the softmax when the allowed ones are very negative too?",
+                explanation="Next to scores of -1e5 one of -1e4 is the largest and gets all the weight. -inf never is.",
+                checks=[check.id for check in _all_checks() if check.title == hidden],
+            ),
+        ],
+        unrecognised=["attention_with_loops"],
+        charged={
+            "masked": [Charge(mistake="fill-with-a-number", price=1)],
+            "multi_head": [Charge(mistake="heads-by-view", price=5)],
+        },
+        examples=[heads_example(), loops_example()],
+        shapes=[heads_shapes()],
+    )
+
+
+def _heads(check: Check) -> dict[str, Any]:
+    if check.callable == "attention_with_loops":
+        message = "attention_with_loops(query, key, value) returned output of shape [13], expected [5, 13]"
+        return {"verdict": Verdict.WRONG_SHAPE, "message": message}
+    if check.title == "Very negative scores are kept" or (
+        check.callable == "MultiHeadAttention" and any(word in check.title for word in ("heads equal", "length", "ing"))
+    ):
+        return _wrong_value(check)
+    return {}
+
+
+def _hostile_student() -> Submission:
+    """The hostile text wherever a diagnosis can hold a student's own characters."""
+    example = make_example(
+        observed=[make_example().observed[0].model_copy(update={"cells": (HOSTILE,) * 4})], remark=HOSTILE
+    )
+    step = make_shapes().steps[0].model_copy(update={"file": HOSTILE, "operation": HOSTILE, "departs": HOSTILE})
+    return graded(
+        HOSTILE,
+        _hostile,
+        diagnoses=[make_diagnosis(evidence=HOSTILE, checks=failed(_hostile, "scaled_dot_product_attention"))],
+        examples=[example],
+        shapes=[make_shapes(steps=[step])],
+    )
+
+
 def _scales_by_dim(check: Check) -> dict[str, Any]:
-    if check.callable != "scaled_dot_product_attention" or "shapes" in check.title or "sums" in check.title:
+    if check.callable not in _SCALED or any(word in check.title for word in ("shapes", "sums", "left", "raises")):
         return {}
     if "Gradient" in check.title:
         return {"verdict": Verdict.BLOCKED, "blocked_by": "test_single_head.py::test_03"}
@@ -316,7 +431,9 @@ def _float32_buffers(check: Check) -> dict[str, Any]:
 
 
 def _mask_polarity(check: Check) -> dict[str, Any]:
-    return _wrong_value(check) if check.callable == "masked_attention" and "raises" not in check.title else {}
+    is_of_the_mask = check.title in ("Causal mask of 3 by 3, by hand", "Causal and lengths together")
+    is_of_attention = check.callable == "masked_attention" and "raises" not in check.title
+    return _wrong_value(check) if is_of_attention or is_of_the_mask else {}
 
 
 def _untouched(check: Check) -> dict[str, Any]:
@@ -356,18 +473,6 @@ def _mixed(check: Check) -> dict[str, Any]:
 def _hostile(check: Check) -> dict[str, Any]:
     changed = {"verdict": Verdict.EXCEPTION, "message": f"raised {HOSTILE}", "output": HOSTILE}
     return changed if check.part == "single_head" else {}
-
-
-def _scale_diagnosis() -> Diagnosis:
-    return Diagnosis(
-        part="single_head",
-        callables=("scaled_dot_product_attention",),
-        mistakes=("scale-by-d",),
-        catalogue=("A01",),
-        title="Scores are divided by d, not by the square root of d",
-        explanation="The variance of a dot product grows with d, its spread with the square root of d.",
-        checks=("test_single_head.py::test_03", "test_single_head_hidden.py::test_07"),
-    )
 
 
 def _eval_flag() -> Flag:

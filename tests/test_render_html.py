@@ -6,6 +6,16 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from sample_findings import (
+    ATTENTION,
+    MASK,
+    QUERY,
+    make_diagnosis,
+    make_example,
+    make_matrix,
+    make_shapes,
+    make_step,
+)
 from sample_report import (
     HOSTILE,
     graded,
@@ -18,7 +28,8 @@ from sample_report import (
 )
 
 import grader.render.html
-from grader.finding import Diagnosis
+from grader.finding import Charge
+from grader.render.by_hand import lay_out
 from grader.render.causes import find_causes
 from grader.render.html import index_page, staff_page, student_page
 from grader.render.overview import summarise
@@ -169,6 +180,15 @@ def hostile_submission():
     return make_submission(
         id=HOSTILE,
         notes=[HOSTILE],
+        diagnoses=[make_diagnosis(evidence=HOSTILE, checks=[check.id])],
+        examples=[
+            make_example(
+                inputs=[make_matrix("x", (1,), "", "0").model_copy(update={"cells": (HOSTILE,)})],
+                observed=[make_matrix("output", (1,), "", "0").model_copy(update={"cells": (HOSTILE,)})],
+                remark=HOSTILE,
+            )
+        ],
+        shapes=[make_shapes(steps=[make_step(1, HOSTILE, HOSTILE, HOSTILE, file=HOSTILE, departs=HOSTILE)])],
         checks=[check, passed, blocked],
         flags=[Flag(kind="eval", file=HOSTILE, line=1, detail=HOSTILE)],
         files=[{"name": HOSTILE, "sha256": "0" * 64}],
@@ -191,6 +211,18 @@ def test_page_hostile_text_is_text():
         assert '<script>alert("x")</script>⟨U+001B⟩[31m⟨U+202E⟩gnp.⟨U+200B⟩' in Page(text).text
         assert "script" not in Page(text).tags
         assert text.replace("\n", "").isprintable()
+
+
+def test_page_hostile_text_of_a_diagnosis_is_text():
+    """A cell, a line of code, an operation, a file's name: each is shown, and none is run."""
+    submission = hostile_submission()
+    shown = "⟨U+001B⟩[31m⟨U+202E⟩gnp.⟨U+200B⟩"
+
+    for page in (Page(staff_page(make_header(), submission)), Page(student_page_of(submission, "full"))):
+        found = [text for text in page.content if shown in text]
+
+        assert len(found) >= 18
+        assert not {"script", "img"} & set(page.tags)
 
 
 def test_page_hostile_text_from_the_file_is_text():
@@ -287,23 +319,287 @@ def test_student_page_charged_once_is_explained():
     """Where the part's score is not the sum of its checks, the page says why."""
     page = Page(student_page_of(make_submission(parts=[make_part(score=20, score_checks="12.5")])))
 
-    assert "20 of 30 12.5 by the checks; a mistake seen by several checks was charged once" in page.text
-
-
-def test_student_page_level_full_explains_the_mistake():
-    """After the deadline the recognised mistake is explained; before, it is not."""
-    diagnosis = Diagnosis(
-        part="single_head",
-        callables=("scaled_dot_product_attention",),
-        mistakes=("scale-by-d",),
-        title="Scores are divided by d",
-        explanation="The spread grows.",
-        checks=(make_check().id,),
+    assert (
+        "Single-head attention: 12.5 by the checks alone. A mistake seen by several checks was charged once."
+        in page.text
     )
-    submission = make_submission(diagnoses=[diagnosis])
 
-    assert "Scores are divided by d The spread grows." in Page(student_page_of(submission, "full")).text
-    assert "divided by d" not in student_page_of(submission, "hint")
+
+def submission_with_a_mistake(**fields):
+    """Build a submission whose failed check is explained by one mistake, charged in one part, carried to the next."""
+    parts = [
+        make_part(score=27, charged=[Charge(mistake="scale-by-d", price=3)]),
+        make_part(
+            name="masked",
+            title="Masked attention",
+            file="masked.py",
+            score=30,
+            charged=[Charge(mistake="scale-by-d", price=0, carried_from=ATTENTION)],
+        ),
+    ]
+    return make_submission(**{"parts": parts, "diagnoses": [make_diagnosis()]} | fields)
+
+
+def both_pages(submission, level="full"):
+    """Take apart the page for staff and the one for the student."""
+    return Page(staff_page(make_header(), submission)), Page(student_page_of(submission, level))
+
+
+def test_pages_mistake_comes_first_after_the_score():
+    """Name, where, cost, hint and reason, before any check."""
+    for page in both_pages(submission_with_a_mistake()):
+        story = (
+            "of 100 points What went wrong The scores are divided by d, not by the square root of d "
+            f"Shows in {ATTENTION} Single-head attention: −3 points "
+            f"Masked attention: carried forward from {ATTENTION} , charged once Think about How far do"
+        )
+
+        assert story in page.text
+        assert "undoes that? Why A dot product" in page.text
+        assert page.text.index("What went wrong") < page.text.index("What the checks say")
+
+
+def test_pages_points_tell_what_was_charged_instead():
+    """Each part with a charge tells the points by its checks alone, and each charge."""
+    for page in both_pages(submission_with_a_mistake()):
+        assert (
+            "Single-head attention: 12.5 by the checks alone. Charged instead, once a mistake: "
+            "−3 points: The scores are divided by d, not by the square root of d"
+        ) in page.text
+
+
+def test_pages_check_that_a_mistake_explains_is_folded_and_says_so():
+    """Nobody looks for a second reason, or adds up points that were not charged."""
+    other = make_check(id="other", title="Something else", message="raised", callable="attention_with_loops")
+    for page in both_pages(submission_with_a_mistake(checks=[make_check(), other])):
+        explained = "Output and weights are right ✗ wrong value single_head.py explained above"
+
+        assert explained in page.text
+        assert page.text.index("Something else ✗ wrong value single_head.py −2 points by the checks alone") < (
+            page.text.index(explained)
+        )
+        assert 1 == len([one for one in page.attributes if one == ("open", None)])
+
+
+def test_student_page_level_hint_keeps_the_explanation_for_later():
+    """Before the deadline the mistake is named and hinted at."""
+    text = student_page_of(submission_with_a_mistake(), "hint")
+
+    assert "divided by d" in text
+    assert "Think about" in text
+    assert "A dot product" not in text
+
+
+def test_student_page_level_verdict_names_no_mistake():
+    """At the lowest level nothing of the diagnosis is there."""
+    text = student_page_of(submission_with_a_mistake(examples=[make_example()], shapes=[make_shapes()]), "verdict")
+
+    assert not [word for word in ("What went wrong", "divided by d", "By hand", "Charged") if word in text]
+
+
+def test_pages_ids_of_a_mistake_are_for_staff_only():
+    """They lead to the course's notes, and mean nothing to a student."""
+    staff, student = both_pages(submission_with_a_mistake())
+
+    assert "scale-by-d · catalogue A01 · explains 1 check" in staff.text
+    assert not [word for word in ("scale-by-d", "A01") if word in student.text]
+
+
+def test_pages_mistakes_that_no_input_tells_apart_are_named_all():
+    """One of them is as likely as the other, and the page does not pretend to know."""
+    one = make_diagnosis(mistakes=["scale-by-d", "scaled-twice"], alternatives=["The scores are scaled twice"])
+
+    for page in both_pages(submission_with_a_mistake(diagnoses=[one])):
+        assert "square root of d or: The scores are scaled twice One of these." in page.text
+    assert "One of scale-by-d, scaled-twice" in Page(staff_page(make_header(), make_submission(diagnoses=[one]))).text
+
+
+def test_pages_evidence_is_quoted():
+    """What shows it in this code stands as it is."""
+    one = make_diagnosis(evidence="single_head.py, line 24: scores / d")
+
+    for page in both_pages(submission_with_a_mistake(diagnoses=[one])):
+        assert "What shows it single_head.py, line 24: scores / d" in page.text
+
+
+def test_student_page_charge_of_a_hidden_mistake_has_no_name():
+    """The points are told, and what the hidden checks ask is not."""
+    hidden = make_check(id="hidden-scale", visible=False)
+    submission = submission_with_a_mistake(checks=[hidden], diagnoses=[make_diagnosis(checks=[hidden.id])])
+
+    page = Page(student_page_of(submission, "full"))
+
+    assert "−3 points: a mistake found by hidden checks" in page.text
+    assert not [word for word in ("divided by", "What went wrong", "scale") if word in page.text]
+
+
+def test_pages_unrecognised_callable_is_said_plainly():
+    """No name is better than a wrong one, and silence is worse."""
+    submission = make_submission(unrecognised=[ATTENTION])
+
+    for page in both_pages(submission):
+        assert (
+            f"What went wrong Not recognised {ATTENTION} answers wrongly, in a way that no known mistake explains. "
+            "The checks below show where."
+        ) in page.text
+
+
+def test_pages_example_shows_inputs_and_expected_beside_observed():
+    """A small call can be checked by hand: every number is there, with the names of its axes."""
+    submission = submission_with_a_mistake(examples=[make_example()])
+
+    for page in both_pages(submission):
+        assert f"{ATTENTION}(query, key, value) query [1, 2, 4] query ↓ dim → 0 1 2 3 0 2 0 1 0 1 0 2 0 0 key" in (
+            page.text
+        )
+        assert (
+            "expected weights [1, 2, 3] query ↓ key → 0 1 2 0 0.736 0.1 0.164 1 0.212 0.576 0.212 "
+            "observed weights [1, 2, 3] query ↓ key → 0 1 2 0 differs: 0.543 differs: 0.2 differs: 0.257"
+        ) in page.text
+        assert "A thick frame marks what differs from the expected value." in page.text
+        assert "All weights are closer to each other than they should be." in page.text
+        assert "#by-hand-1" in page.links
+
+
+def test_pages_example_of_another_shape_marks_the_shape():
+    """Where no cell has a counterpart, none is called different."""
+    flat = make_matrix("output", (4,), "dim", "1 2 3 4")
+
+    page = Page(student_page_of(submission_with_a_mistake(examples=[make_example(observed=[flat])])))
+
+    assert "observed output ≠ shape [4] dim → 0 1 2 3 1 2 3 4" in page.text
+    assert "differs:" not in page.text
+
+
+def test_pages_example_without_an_answer_says_so():
+    """An exception instead of a value is no table, and its words are there."""
+    page = Page(student_page_of(submission_with_a_mistake(examples=[make_example(observed=[], remark="raised: x")])))
+
+    assert "observed output No value came back." in page.text
+    assert "raised: x" in page.text
+
+
+def test_pages_example_where_an_error_is_right_says_so():
+    """What came back although nothing should have is shown."""
+    example = make_example(expected=[], observed=[make_matrix("output", (), "", "7")])
+
+    page = Page(student_page_of(submission_with_a_mistake(examples=[example])))
+
+    assert "expected An error is right here. observed output 7" in page.text
+
+
+def test_pages_mask_is_drawn_in_marks_and_read_in_words():
+    """True and False are told apart at a glance, and by a screen reader."""
+    page = Page(student_page_of(submission_with_a_mistake(examples=[make_example(inputs=[MASK])])))
+
+    assert "0 ✓ True · False · False 1 ✓ True ✓ True · False" in page.text
+    assert "✓ is True, · is False." in page.text
+
+
+def test_pages_shapes_tell_each_operation_and_where_it_departs():
+    """Line, operation, shapes, stage and times; the first step that departs is marked with its reason."""
+    steps = [
+        make_step(24, "matmul", "[2, 5, 11]; [2, 11, 7]", "[2, 5, 7]", stage="scores"),
+        make_step(25, "softmax", "[2, 5, 7]", "[2, 5, 7]", times=3, departs="over the queries"),
+        make_step(26, "matmul", "[2, 5, 7]; [2, 13]", ""),
+    ]
+
+    for page in both_pages(submission_with_a_mistake(shapes=[make_shapes(steps=steps, is_cut=True)])):
+        assert "Shapes on the way: 3 operations, one departs" in page.text
+        assert "scores [B, L, S] weights [B, L, S] output [B, L, Dv]" in page.text
+        assert "24 matmul [2, 5, 11] [2, 11, 7] [2, 5, 7] scores 25 ▶ softmax × 3 [2, 5, 7] [2, 5, 7]" in page.text
+        assert "Departs here: over the queries 26 matmul [2, 5, 7] [2, 13] nothing" in page.text
+        assert "More operations follow; they are left out." in page.text
+
+
+@pytest.mark.parametrize(("count", "is_open"), [(8, True), (9, False)])
+def test_pages_long_shapes_are_folded(count, is_open):
+    """Thirty operations do not push the rest off the screen."""
+    steps = [make_step(line, "add", "[2]", "[2]") for line in range(count)]
+
+    text = student_page_of(submission_with_a_mistake(shapes=[make_shapes(steps=steps)]))
+
+    assert is_open is ('<details class="fold" open><summary>Shapes on the way' in text)
+
+
+def test_pages_shapes_of_two_files_name_each():
+    """A line number means nothing without its file."""
+    steps = [make_step(24, "add", "[2]", "[2]"), make_step(9, "view", "[2]", "[1, 2]", file="multi_head.py")]
+
+    page = Page(student_page_of(submission_with_a_mistake(shapes=[make_shapes(steps=steps)])))
+
+    assert "in single_head.py 24 add [2] [2] in multi_head.py 9 view [2] [1, 2]" in page.text
+
+
+def test_staff_page_shows_mistakes_of_hidden_checks_and_their_examples():
+    """Staff see everything."""
+    hidden = make_check(id="h", visible=False)
+    submission = make_submission(
+        checks=[hidden], diagnoses=[make_diagnosis(checks=["h"])], examples=[make_example()], shapes=[make_shapes()]
+    )
+
+    page = Page(staff_page(make_header(), submission))
+
+    assert "divided by d" in page.text
+    assert "Shapes on the way" in page.text
+    assert "expected weights" in page.text
+
+
+def test_lay_out_leading_axes_become_captions():
+    """The rows are of the last axis but one; an axis of one element is no place to name."""
+    laid = lay_out(make_matrix("weights", (1, 2, 2, 3), "sample head query key", "1 2 3 4 5 6 7 8 9 10 11 12"))
+
+    assert ["head 0", "head 1"] == [grid.caption for grid in laid.grids]
+    assert ("query", "key") == (laid.down, laid.across)
+    assert [["7", "8", "9"], ["10", "11", "12"]] == [[cell.text for cell in row] for row in laid.grids[1].rows]
+
+
+def test_lay_out_two_leading_axes_are_both_named():
+    """Sample and head together say which table it is."""
+    laid = lay_out(make_matrix("x", (2, 2, 1, 1), "sample head query key", "1 2 3 4"))
+
+    assert ["sample 0, head 0", "sample 0, head 1", "sample 1, head 0", "sample 1, head 1"] == [
+        grid.caption for grid in laid.grids
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shape", "cells", "rows"),
+    [
+        ((), "7", [["7"]]),
+        ((3,), "1 2 3", [["1", "2", "3"]]),
+        ((2, 1), "1 2", [["1"], ["2"]]),
+        ((2, 2), "1 2 3", [["1", "2", "3"]]),
+    ],
+)
+def test_lay_out_every_rank_is_a_table(shape, cells, rows):
+    """A value, a vector and a matrix; what does not fit its shape is a row."""
+    laid = lay_out(make_matrix("x", shape, "", cells))
+
+    assert [rows] == [[[cell.text for cell in row] for row in grid.rows] for grid in laid.grids]
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0), (2, 0, 3)])
+def test_lay_out_empty_tensor_has_no_table(shape):
+    """There is nothing to show, and no error."""
+    assert () == lay_out(make_matrix("x", shape, "", "")).grids
+
+
+def test_lay_out_large_tensor_is_not_shown():
+    """A student's code may answer a small call with a million numbers."""
+    laid = lay_out(make_matrix("x", (401,), "", "1 " * 401))
+
+    assert (True, (), 401) == (laid.is_too_large, laid.grids, laid.count)
+
+
+def test_lay_out_marks_the_cells_that_differ():
+    """Only those, and only where the shapes agree."""
+    other = make_matrix("query", (1, 2, 4), "sample query dim", "2 0 1 9  0 2 0 0")
+
+    laid = lay_out(other, QUERY)
+
+    assert ["9"] == [cell.text for row in laid.grids[0].rows for cell in row if cell.differs]
+    assert (1, False) == (laid.differing, laid.shape_differs)
 
 
 def test_staff_page_shows_flags_files_and_hidden_messages():
@@ -376,6 +672,34 @@ def test_index_page_shows_figures_and_most_failed_checks():
     assert "Submissions 3 Mean 56.25 Median 56.25 Points 100 Ungradable 0 Grader errors 1" in page.text
     assert "Scores of 2 submissions" in page.text
     assert "Output and weights are right single_head 2 0 3" in page.text
+
+
+def test_index_page_shows_the_mistakes_of_the_class():
+    """What to talk about: by how many made it, with id and share, and what nobody recognised."""
+    scale, other = make_diagnosis(), make_diagnosis(mistakes=["b"], title="Another")
+    report = make_report(
+        make_submission(id="a", diagnoses=[other, scale]),
+        make_submission(id="b", diagnoses=[scale], unrecognised=["masked_attention"]),
+        make_submission(id="c"),
+        make_submission(id="d", status=Status.UNGRADABLE, score=0, reason="no stub file"),
+    )
+
+    page = Page(index_page(summarise(report, report.submissions)))
+
+    assert (
+        "Mistakes in this class Mistake Students Share "
+        "The scores are divided by d, not by the square root of d scale-by-d 2 67% Another b 1 33% "
+        "Not recognised, in masked_attention 1 33% Shares are of the 3 submissions that could be graded."
+    ) in page.text
+
+
+def test_summarise_mistake_counts_once_a_student():
+    """One student who makes it in two parts is one student."""
+    twice = [make_diagnosis(), make_diagnosis(part="masked")]
+
+    overview = summarise(make_header(), [make_submission(diagnoses=twice)])
+
+    assert [("scale-by-d", 1, 1.0)] == [(one.id, one.students, one.share) for one in overview.mistakes]
 
 
 def test_index_page_of_an_empty_run_is_a_page():

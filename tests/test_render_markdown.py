@@ -1,6 +1,7 @@
 """summary.md: a class on one screen."""
 
 from markdown_it import MarkdownIt
+from sample_findings import make_diagnosis
 from sample_report import HOSTILE, make_header, make_report, make_submission, sample_class
 
 from grader.render.markdown import summary_markdown
@@ -70,6 +71,40 @@ def test_summary_weak_isolation_is_a_banner_before_the_figures():
 
     assert text.index("> **Isolation: partial.**") < text.index("submission**")
     assert r"No \<user\> namespaces." in text
+
+
+def test_summary_mistakes_in_this_class_come_before_the_submissions():
+    """What to explain in the next lecture: mistakes by how many made them, and what nobody recognised."""
+    scale, other = make_diagnosis(), make_diagnosis(mistakes=["b"], title="The softmax runs over `q`")
+
+    text = summary_of(
+        make_submission(id="a", diagnoses=[other, scale]),
+        make_submission(id="b", diagnoses=[scale], unrecognised=["masked_attention"]),
+        make_submission(id="c"),
+        make_submission(id="d", status=Status.UNGRADABLE, score=0, reason="no stub file"),
+    )
+
+    assert (
+        "## Mistakes in this class\n"
+        "\n"
+        "| Mistake | Students | Share | Id |\n"
+        "| :-- | --: | --: | :-- |\n"
+        "| The scores are divided by d, not by the square root of d | 2 | 67% | `scale-by-d` |\n"
+        "| The softmax runs over \\`q\\` | 1 | 33% | `b` |\n"
+        "| Not recognised, in `masked_attention` | 1 | 33% |  |\n"
+        "\n"
+        "| Submission |"
+    ) in text
+
+
+def test_summary_of_many_mistakes_says_how_many_are_left_out():
+    """Ten at most, and the reader knows where the rest is."""
+    many = [make_diagnosis(mistakes=[f"m{number}"]) for number in range(13)]
+
+    text = summary_of(make_submission(diagnoses=many))
+
+    assert 10 == text.count("| `m")
+    assert "3 rarer mistakes left out here; all are in `index.html`." in text
 
 
 def test_summary_hostile_text_makes_no_markup():

@@ -3,6 +3,7 @@
 import csv
 import io
 
+import pytest
 from sample_report import HOSTILE, make_part, make_report, make_submission, sample_class
 
 from grader.render.overview import summarise
@@ -23,8 +24,8 @@ def test_grades_csv_whole_table_is_as_documented():
     text = grades_csv(summarise(report, report.submissions))
 
     assert (
-        "id,status,score,max_score,single_head,first_problem,isolation\n"
-        "ada,graded,12.50,100.00,12.50,single_head: wrong value: Output and weights are right,strong\n"
+        "id,status,score,max_score,single_head,adjustment,first_problem,isolation\n"
+        "ada,graded,12.50,100.00,12.50,,single_head: wrong value: Output and weights are right,strong\n"
     ) == text
 
 
@@ -34,7 +35,7 @@ def test_grades_csv_grader_error_has_an_empty_score():
 
     rows = rows_of(make_submission(), error)
 
-    assert ["bela", "grader_error", "", "100.00", "", "grader error: died", "strong"] == rows[2]
+    assert ["bela", "grader_error", "", "100.00", "", "", "grader error: died", "strong"] == rows[2]
 
 
 def test_grades_csv_ungradable_has_zero_points():
@@ -43,7 +44,7 @@ def test_grades_csv_ungradable_has_zero_points():
 
     rows = rows_of(folder)
 
-    assert ["ada", "ungradable", "0.00", "100.00", "ungradable: no stub file", "strong"] == rows[1]
+    assert ["ada", "ungradable", "0.00", "100.00", "", "ungradable: no stub file", "strong"] == rows[1]
 
 
 def test_grades_csv_part_columns_keep_their_order_and_fill_gaps():
@@ -55,6 +56,19 @@ def test_grades_csv_part_columns_keep_their_order_and_fill_gaps():
 
     assert ["single_head", "masked"] == rows[0][4:6]
     assert [["12.50", "7.00"], ["", "8.00"]] == [row[4:6] for row in rows[1:]]
+
+
+@pytest.mark.parametrize(
+    ("score", "by_checks", "shown"), [("20", ["12.5", "5"], "2.50"), ("15", ["12.5", "5"], "-2.50"), ("7", ["7"], "")]
+)
+def test_grades_csv_adjustment_is_what_the_checks_alone_do_not_account_for(score, by_checks, shown):
+    """What charging a mistake once gave or took, over all parts, and nothing where it is nothing."""
+    parts = [make_part(name=f"part{number}", score_checks=points) for number, points in enumerate(by_checks)]
+
+    rows = rows_of(make_submission(score=score, parts=parts))
+
+    at = rows[0].index("adjustment")
+    assert (4 + len(parts), shown) == (at, rows[1][at])
 
 
 def test_grades_csv_hostile_id_is_one_harmless_cell():
@@ -81,5 +95,5 @@ def test_grades_csv_rows_are_as_long_as_the_head():
     """A realistic class makes a rectangle."""
     rows = rows_of(*sample_class().submissions)
 
-    assert {9} == {len(row) for row in rows}
+    assert {10} == {len(row) for row in rows}
     assert 21 == len(rows)

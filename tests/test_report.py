@@ -6,6 +6,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from sample_findings import make_diagnosis
 from sample_report import HOSTILE, make_check, make_header, make_report, make_submission, sample_class
 
 import grader.report
@@ -224,6 +225,13 @@ def test_first_problem_all_passed_is_empty():
 def test_first_problem_names_part_verdict_and_check():
     """One line tells where, what kind, and what was asked."""
     assert "single_head: wrong value: Output and weights are right" == first_problem(make_submission())
+
+
+def test_first_problem_recognised_mistake_is_named_with_its_part():
+    """A mistake with a name says more than any check."""
+    submission = make_submission(diagnoses=[make_diagnosis(part="masked"), make_diagnosis(title="Another")])
+
+    assert "masked: The scores are divided by d, not by the square root of d" == first_problem(submission)
 
 
 def test_first_problem_blocked_check_yields_to_its_cause():

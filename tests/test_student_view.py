@@ -4,11 +4,12 @@ import dataclasses
 from datetime import date
 
 import pytest
+from sample_findings import ATTENTION, make_diagnosis, make_example, make_matrix, make_shapes
 from sample_report import graded, make_check, make_header, make_part, make_submission, sample_class
 
-from grader.finding import Charge, Diagnosis
+from grader.finding import Charge
 from grader.report import Feedback, FeedbackLevel, Flag, Status
-from grader.student_view import GRADER_FAILED, level_in_force, student_view
+from grader.student_view import FOUND_BY_HIDDEN_CHECKS, GRADER_FAILED, level_in_force, student_view
 from grader.verdict import Verdict
 
 TODAY = date(2026, 12, 1)
@@ -34,16 +35,9 @@ def view_of(submission, level="hint", full_from=None, today=TODAY):
     return student_view(make_header(), submission, Feedback(level=level, full_from=full_from), today)
 
 
-def diagnosis(*checks):
+def diagnosis(*checks, **fields):
     """Build a diagnosis that rests on these checks."""
-    return Diagnosis(
-        part="single_head",
-        callables=("scaled_dot_product_attention",),
-        mistakes=("scale-by-d",),
-        title="Scores are divided by d",
-        explanation="The spread grows with the square root of d.",
-        checks=checks,
-    )
+    return make_diagnosis(checks=checks, **fields)
 
 
 @pytest.mark.parametrize("level", FeedbackLevel)
@@ -93,13 +87,10 @@ def test_view_flags_are_not_in_it():
     assert SECRET not in repr(view)
 
 
-def test_view_isolation_digest_and_charges_are_not_in_it():
-    """The staff's side of run and part stays with staff."""
-    part = make_part(charged=[Charge(mistake=SECRET, price=3)])
+def test_view_isolation_and_digest_are_not_in_it():
+    """The staff's side of a run stays with staff."""
+    view = view_of(make_submission(), "full")
 
-    view = view_of(make_submission(parts=[part]), "full")
-
-    assert SECRET not in repr(view)
     assert not {"isolation", "digest", "flags"} & {field.name for field in dataclasses.fields(view)}
 
 
@@ -107,22 +98,61 @@ def test_view_level_verdict_shows_title_verdict_and_points_only():
     """At level verdict a visible check tells no more than a hidden one, except its id."""
     check = make_check(description=SECRET, callable=SECRET, message=SECRET, hint=SECRET, output=SECRET, output_cut=True)
 
-    view = view_of(make_submission(checks=[check], diagnoses=[diagnosis(check.id)]), "verdict")
+    charged = [Charge(mistake="scale-by-d", price=3)]
+    submission = make_submission(
+        checks=[check],
+        parts=[make_part(charged=charged)],
+        diagnoses=[diagnosis(check.id, callables=[SECRET])],
+        unrecognised=[SECRET],
+        examples=[make_example(callable=SECRET)],
+        shapes=[make_shapes(callable=SECRET)],
+    )
+
+    view = view_of(submission, "verdict")
 
     assert SECRET not in repr(view)
+    assert ((), (), (), ()) == (view.diagnoses, view.unrecognised, view.examples, view.shapes)
+    assert () == view.parts[0].charged
     assert (check.title, check.verdict) == (view.checks[0].title, view.checks[0].verdict)
     assert view.seed is None
 
 
-def test_view_level_hint_shows_message_hint_and_output_but_no_diagnosis():
-    """Before the deadline a student is told what is wrong, not which mistake it is."""
+def test_view_level_hint_shows_message_hint_and_output():
+    """Before the deadline a student is told what is wrong."""
     check = make_check(message="m", hint="h", output="o", output_cut=True)
 
-    view = view_of(make_submission(checks=[check], diagnoses=[diagnosis(check.id)]), "hint")
+    view = view_of(make_submission(checks=[check]), "hint")
 
     shown = view.checks[0]
     assert ("m", "h", "o", True) == (shown.message, shown.hint, shown.output, shown.output_cut)
-    assert () == view.diagnoses
+
+
+def test_view_level_hint_names_the_mistake_and_does_not_explain_it():
+    """Title, alternatives, hint and evidence point at it; why it is wrong is for after the deadline."""
+    one = diagnosis("v", alternatives=["The scores are scaled twice"], evidence="line 24", explanation=SECRET)
+
+    view = view_of(make_submission(checks=[make_check(id="v")], diagnoses=[one]), "hint")
+
+    shown = view.diagnoses[0]
+    assert (one.title, one.alternatives, one.hint, "line 24") == (
+        shown.title,
+        shown.alternatives,
+        shown.hint,
+        shown.evidence,
+    )
+    assert "" == shown.explanation
+    assert SECRET not in repr(view)
+
+
+def test_view_ids_of_mistakes_are_not_in_it():
+    """They lead to the course's own notes."""
+    one = diagnosis("v", mistakes=[f"{SECRET}-a", f"{SECRET}-b"], catalogue=[SECRET])
+    part = make_part(charged=[Charge(mistake=f"{SECRET}-a", price=3)])
+
+    view = view_of(make_submission(checks=[make_check(id="v")], diagnoses=[one], parts=[part]), "full")
+
+    assert [one.title] == [charge.title for charge in view.parts[0].charged]
+    assert SECRET not in repr(view)
 
 
 def test_view_level_full_explains_mistakes_by_visible_checks():
@@ -135,13 +165,122 @@ def test_view_level_full_explains_mistakes_by_visible_checks():
     assert SECRET not in repr(view)
 
 
-def test_view_level_full_leaves_out_mistakes_seen_by_hidden_checks_only():
-    """Explaining what only a hidden check found would tell what it asks."""
-    visible, hidden = make_check(id="v"), make_check(**HIDDEN)
+@pytest.mark.parametrize("level", ["hint", "full"])
+@pytest.mark.parametrize("verdict", [Verdict.PASSED, Verdict.BLOCKED])
+def test_view_leaves_out_mistakes_shown_by_hidden_checks_only(level, verdict):
+    """Naming what only a hidden check found would tell what it asks, though a visible one is named beside it."""
+    score = 2 if verdict is Verdict.PASSED else 0
+    visible, hidden = make_check(id="v", verdict=verdict, score=score), make_check(**HIDDEN)
+    one = diagnosis("v", hidden.id, title=SECRET, hint=SECRET, explanation=SECRET, evidence=SECRET)
 
-    view = view_of(make_submission(checks=[visible, hidden], diagnoses=[diagnosis(hidden.id)]), "full")
+    view = view_of(make_submission(checks=[visible, hidden], diagnoses=[one]), level)
 
     assert () == view.diagnoses
+    assert SECRET not in repr(view)
+
+
+def test_view_mistake_names_only_callables_that_fail_a_visible_check():
+    """A callable in which hidden checks alone found the mistake is not told."""
+    visible, hidden = make_check(id="v"), make_check(**HIDDEN)
+
+    view = view_of(
+        make_submission(
+            checks=[visible, hidden], diagnoses=[diagnosis("v", hidden.id, callables=[ATTENTION, hidden.callable])]
+        ),
+        "full",
+    )
+
+    assert (ATTENTION,) == view.diagnoses[0].callables
+    assert SECRET not in repr(view)
+
+
+def test_view_charge_tells_title_price_and_where_it_was_charged_first():
+    """What a shown mistake cost is on the part and on the mistake."""
+    checks = [make_check(id="v"), make_check(id="m", part="masked", callable="masked_attention")]
+    parts = [
+        make_part(charged=[Charge(mistake="scale-by-d", price=3)]),
+        make_part(
+            name="masked", title="Masked", charged=[Charge(mistake="scale-by-d", price=0, carried_from=ATTENTION)]
+        ),
+    ]
+    one = diagnosis("v", "m", callables=[ATTENTION, "masked_attention"])
+
+    view = view_of(make_submission(checks=checks, parts=parts, diagnoses=[one]))
+
+    first, carried = view.diagnoses[0].charged
+    assert (one.title, 3, False, None) == (first.title, first.price, first.is_carried, first.carried_from)
+    assert ("Masked", 0, True, ATTENTION) == (carried.part, carried.price, carried.is_carried, carried.carried_from)
+    assert ((first,), (carried,)) == tuple(part.charged for part in view.parts)
+
+
+@pytest.mark.parametrize("level", ["hint", "full"])
+def test_view_charge_of_a_hidden_mistake_tells_its_price_and_not_its_name(level):
+    """The points are the student's, and what hidden checks ask is not."""
+    hidden = make_check(**HIDDEN)
+    part = make_part(charged=[Charge(mistake=SECRET, price=3, carried_from=SECRET)])
+    one = diagnosis(hidden.id, mistakes=[SECRET], title=SECRET)
+
+    view = view_of(make_submission(checks=[hidden], parts=[part], diagnoses=[one]), level)
+
+    charge = view.parts[0].charged[0]
+    assert (FOUND_BY_HIDDEN_CHECKS, 3, True, None) == (
+        charge.title,
+        charge.price,
+        charge.is_carried,
+        charge.carried_from,
+    )
+    assert SECRET not in repr(view)
+
+
+def test_view_charge_carried_from_where_only_hidden_checks_show_it_does_not_say_where():
+    """That a mistake is in a callable too may be known from a hidden check alone."""
+    visible, hidden = make_check(id="v"), make_check(**HIDDEN)
+    part = make_part(charged=[Charge(mistake="scale-by-d", price=0, carried_from=SECRET)])
+    one = diagnosis("v", hidden.id, callables=[SECRET, ATTENTION])
+
+    view = view_of(make_submission(checks=[visible, hidden], parts=[part], diagnoses=[one]), "full")
+
+    assert (True, None) == (view.parts[0].charged[0].is_carried, view.parts[0].charged[0].carried_from)
+    assert SECRET not in repr(view)
+
+
+@pytest.mark.parametrize("level", ["hint", "full"])
+def test_view_example_shapes_and_unrecognised_of_a_visible_failure_are_shown_whole(level):
+    """Their inputs are their own, so nothing of them is kept back."""
+    example, shapes = make_example(), make_shapes()
+    submission = make_submission(
+        checks=[make_check()], examples=[example], shapes=[shapes], unrecognised=[ATTENTION, "other"]
+    )
+
+    view = view_of(submission, level)
+
+    assert [example.model_dump()] == [dataclasses.asdict(one) for one in view.examples]
+    assert [shapes.model_dump()] == [dataclasses.asdict(one) for one in view.shapes]
+    assert (ATTENTION,) == view.unrecognised
+
+
+@pytest.mark.parametrize("level", ["hint", "full"])
+@pytest.mark.parametrize("visible", ["passed", "blocked", "of another part"])
+def test_view_example_shapes_and_unrecognised_of_a_hidden_failure_are_left_out(level, visible):
+    """A callable that fails hidden checks only is not told to fail."""
+    fields = {
+        "passed": {"verdict": Verdict.PASSED, "score": 2},
+        "blocked": {"verdict": Verdict.BLOCKED},
+        "of another part": {"part": "masked"},
+    }[visible]
+    hidden = make_check(**HIDDEN | {"callable": ATTENTION})
+    secret = make_matrix(SECRET, (1,), "dim", SECRET)
+    submission = make_submission(
+        checks=[make_check(id="v", **fields), hidden],
+        examples=[make_example(inputs=[secret], remark=SECRET)],
+        shapes=[make_shapes(sizes=SECRET)],
+        unrecognised=[] if visible == "of another part" else [ATTENTION],
+    )
+
+    view = view_of(submission, level)
+
+    assert ((), (), ()) == (view.examples, view.shapes, view.unrecognised)
+    assert SECRET not in repr(view)
 
 
 @pytest.mark.parametrize(

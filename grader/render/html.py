@@ -10,19 +10,21 @@ hold.
 
 import functools
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from grader.render.by_hand import ByHand, by_hand
 from grader.render.causes import Cause, Finding, find_causes
+from grader.render.mistakes import Mistake, charged_by_part, mistakes_of
 from grader.render.overview import Overview
 from grader.render.page import page_name
-from grader.report import Isolation, RunHeader, Status, Submission
+from grader.report import Isolation, Part, RunHeader, Status, Submission
 from grader.show import for_html
-from grader.student_view import StudentView
+from grader.student_view import StudentDiagnosis, StudentPart, StudentView
 from grader.verdict import Verdict
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -56,12 +58,19 @@ def index_page(overview: Overview) -> str:
 def staff_page(header: RunHeader, submission: Submission) -> str:
     """Make staff/<page>.html: everything about one submission."""
     files = {part.name: part.file for part in submission.parts}
-    causes = find_causes(submission.checks, files)
+    mistakes = mistakes_of(submission)
+    explained = _explained(mistakes)
+    causes = _rest_first(find_causes(submission.checks, files), explained)
     return _template("staff.html.j2").render(
         header=header,
         isolation_is_weak=_is_weak(header),
         submission=submission,
         page=page_name(submission.id),
+        mistakes=mistakes,
+        charged=charged_by_part(submission),
+        hand=_by_hand(submission, mistakes),
+        explained=explained,
+        adjusted=_adjusted(submission.parts),
         causes=causes,
         fix_first=_fix_first(causes),
         passed=_passed_by_part(submission.checks),
@@ -71,9 +80,14 @@ def staff_page(header: RunHeader, submission: Submission) -> str:
 def student_page(view: StudentView) -> str:
     """Make students/<page>.html: what its student may see, to be sent as it is."""
     files = {part.name: part.file for part in view.parts}
-    causes = find_causes(view.checks, files)
+    explained = _explained(view.diagnoses)
+    causes = _rest_first(find_causes(view.checks, files), explained)
     return _template("student.html.j2").render(
         view=view,
+        charged={part.title: part.charged for part in view.parts},
+        hand=_by_hand(view, view.diagnoses),
+        explained=explained,
+        adjusted=_adjusted(view.parts),
         causes=causes,
         fix_first=_fix_first(causes),
         passed=_passed_by_part(view.checks),
@@ -82,6 +96,29 @@ def student_page(view: StudentView) -> str:
 
 def _is_weak(header: RunHeader) -> bool:
     return header.grader.isolation is not Isolation.STRONG
+
+
+def _by_hand(
+    submission: Submission | StudentView, mistakes: Iterable[Mistake | StudentDiagnosis]
+) -> Mapping[str, ByHand]:
+    """The examples and shapes, those of the first mistake in front."""
+    first = [name for mistake in mistakes for name in mistake.callables]
+    return by_hand(submission.examples, submission.shapes, [*first, *submission.unrecognised])
+
+
+def _explained(mistakes: Iterable[Mistake | StudentDiagnosis]) -> frozenset[str]:
+    """Ids of the checks that a mistake explains, so that nobody looks for another reason."""
+    return frozenset(check for mistake in mistakes for check in mistake.checks)
+
+
+def _rest_first(causes: Iterable[Cause], explained: Collection[str]) -> list[Cause]:
+    """Put what a recognised mistake explains already behind the rest, and last what tells nothing."""
+    return sorted(causes, key=lambda cause: (cause.is_silent, all(check.id in explained for check in cause.checks)))
+
+
+def _adjusted(parts: Iterable[Part | StudentPart]) -> frozenset[str]:
+    """Files of the parts where mistakes were charged instead of checks."""
+    return frozenset(part.file for part in parts if part.score != part.score_checks)
 
 
 def _fix_first(causes: Iterable[Cause]) -> list[Cause]:
@@ -118,6 +155,7 @@ def _environment() -> Environment:
     environment.filters["points"] = _points
     environment.filters["percent"] = _percent
     environment.filters["plural"] = _plural
+    environment.filters["share"] = "{:.0%}".format
     return environment
 
 

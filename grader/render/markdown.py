@@ -4,23 +4,28 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from grader.render.overview import CheckTally, Overview, Row
+from grader.render.overview import CheckTally, MistakeTally, Overview, Row, UnrecognisedTally
 from grader.report import Isolation, Status
 from grader.show import for_markdown
 
 MOST_ROWS = 100
 MOST_CHECKS = 10
+MOST_MISTAKES = 10
 
 # What begins markup inside a line: HTML, emphasis, code, links, cells, formulas, mentions, references, emoji.
 _ACTIVE = re.compile(r"([\\`*_~<>&\[\]!|$@#:])")
 
 
 def summary_markdown(overview: Overview) -> str:
-    """Write counts, mean, at most 100 submissions and the checks failed most, as GitHub's Markdown."""
+    """Write counts, mean, the most frequent mistakes, at most 100 submissions and the checks failed most.
+
+    As GitHub's Markdown.
+    """
     blocks = [
         f"# {_course_text(overview.header.assignment.title)}",
         *_isolation(overview),
         _figures(overview),
+        *_mistakes(overview),
         *_submissions(overview),
         *_checks(overview),
         _facts(overview),
@@ -46,6 +51,26 @@ def _figures(overview: Overview) -> str:
     if overview.mean is None:
         return figures
     return f"{figures} Mean **{_points(overview.mean)}**, median {_points(overview.median)} of {max_score}."
+
+
+def _mistakes(overview: Overview) -> Iterator[str]:
+    if not (overview.mistakes or overview.unrecognised):
+        return
+    yield "## Mistakes in this class"
+    mistakes = map(_mistake_cells, overview.mistakes[:MOST_MISTAKES])
+    unrecognised = map(_unrecognised_cells, overview.unrecognised[:MOST_MISTAKES])
+    yield _table([["Mistake", "Students", "Share", "Id"], [":--", "--:", "--:", ":--"], *mistakes, *unrecognised])
+    left_out = len(overview.mistakes) - MOST_MISTAKES
+    if left_out > 0:
+        yield f"{left_out} rarer {'mistake' if left_out == 1 else 'mistakes'} left out here; all are in `index.html`."
+
+
+def _mistake_cells(mistake: MistakeTally) -> list[str]:
+    return [_course_text(mistake.title), str(mistake.students), _share(mistake.share), for_markdown(mistake.id)]
+
+
+def _unrecognised_cells(one: UnrecognisedTally) -> list[str]:
+    return [f"Not recognised, in {for_markdown(one.callable)}", str(one.students), _share(one.share), ""]
 
 
 def _submissions(overview: Overview) -> Iterator[str]:
@@ -91,6 +116,10 @@ def _table(rows: list[list[str]]) -> str:
 
 def _points(points: Decimal | None) -> str:
     return "–" if points is None else f"{points:.2f}"
+
+
+def _share(share: float) -> str:
+    return f"{share:.0%}"
 
 
 def _course_text(text: str) -> str:

@@ -30,6 +30,8 @@ class Row:
     max_score: Decimal
     #: Score by part name; None where the grader failed.
     parts: Mapping[str, Decimal | None]
+    #: Score less the points by the checks alone, where mistakes were charged once; None where that is nothing.
+    adjustment: Decimal | None
     first_problem: str
     flags: int
 
@@ -59,8 +61,22 @@ class CheckTally:
 class MistakeTally:
     """How many students made a mistake."""
 
+    #: Id of the mistake; the first where several cannot be told apart.
+    id: str
     title: str
     students: int
+    #: Of all students whose submission was graded, from 0 to 1.
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnrecognisedTally:
+    """How many students got a callable wrong in a way that no known mistake explains."""
+
+    callable: str
+    students: int
+    #: Of all students whose submission was graded, from 0 to 1.
+    share: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +90,8 @@ class Overview:
     checks: tuple[CheckTally, ...]
     #: Mistakes, the most frequent first.
     mistakes: tuple[MistakeTally, ...]
+    #: Callables that are wrong in an unknown way, the most frequent first.
+    unrecognised: tuple[UnrecognisedTally, ...]
     #: Over all submissions with a score; None when there are none.
     mean: Decimal | None
     median: Decimal | None
@@ -100,8 +118,13 @@ class _Tally:
     failed: Counter[str] = field(default_factory=Counter)
     blocked: Counter[str] = field(default_factory=Counter)
     mistakes: Counter[str] = field(default_factory=Counter)
+    #: Title by id of the mistake.
+    titles: dict[str, str] = field(default_factory=dict)
+    unrecognised: Counter[str] = field(default_factory=Counter)
+    graded: int = 0
 
     def add(self, submission: Submission) -> None:
+        self.graded += submission.status is Status.GRADED
         for part in submission.parts:
             self.parts.setdefault(part.name, _column(part))
         for check in submission.checks:
@@ -109,7 +132,10 @@ class _Tally:
             self.asked[check.id] += 1
             self.blocked[check.id] += check.verdict is Verdict.BLOCKED
             self.failed[check.id] += check.verdict not in (Verdict.BLOCKED, Verdict.PASSED)
-        self.mistakes.update({diagnosis.title for diagnosis in submission.diagnoses})
+        for diagnosis in submission.diagnoses:
+            self.titles.setdefault(diagnosis.mistakes[0], diagnosis.title)
+        self.mistakes.update({diagnosis.mistakes[0] for diagnosis in submission.diagnoses})
+        self.unrecognised.update(set(submission.unrecognised))
 
     def check_tallies(self) -> tuple[CheckTally, ...]:
         order = sorted(self.checks, key=lambda name: (-self.failed[name], -self.blocked[name]))
@@ -127,8 +153,19 @@ class _Tally:
         )
 
     def mistake_tallies(self) -> tuple[MistakeTally, ...]:
-        order = sorted(self.mistakes.items(), key=lambda item: (-item[1], item[0]))
-        return tuple(MistakeTally(title=title, students=students) for title, students in order)
+        return tuple(
+            MistakeTally(id=mistake, title=self.titles[mistake], students=students, share=self._share(students))
+            for mistake, students in _most_frequent(self.mistakes)
+        )
+
+    def unrecognised_tallies(self) -> tuple[UnrecognisedTally, ...]:
+        return tuple(
+            UnrecognisedTally(callable=name, students=students, share=self._share(students))
+            for name, students in _most_frequent(self.unrecognised)
+        )
+
+    def _share(self, students: int) -> float:
+        return students / self.graded if self.graded else 0.0
 
 
 def summarise(header: RunHeader, submissions: Iterable[Submission]) -> Overview:
@@ -145,6 +182,7 @@ def summarise(header: RunHeader, submissions: Iterable[Submission]) -> Overview:
         parts=tuple(tally.parts.values()),
         checks=tally.check_tallies(),
         mistakes=tally.mistake_tallies(),
+        unrecognised=tally.unrecognised_tallies(),
         mean=round_score(sum(points, Decimal(0)) / len(points)) if points else None,
         median=round_score(statistics.median(points)) if points else None,
         histogram=_histogram(scores),
@@ -159,9 +197,21 @@ def _row(submission: Submission) -> Row:
         score=submission.score,
         max_score=submission.max_score,
         parts={part.name: part.score for part in submission.parts},
+        adjustment=_adjustment(submission),
         first_problem=first_problem(submission),
         flags=len(submission.flags),
     )
+
+
+def _adjustment(submission: Submission) -> Decimal | None:
+    by_checks = [part.score_checks for part in submission.parts if part.score_checks is not None]
+    if submission.score is None or len(by_checks) < len(submission.parts) or not by_checks:
+        return None
+    return (submission.score - sum(by_checks, Decimal(0))) or None
+
+
+def _most_frequent(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _column(part: Part) -> PartColumn:

@@ -9,14 +9,27 @@ from grader.show import for_csv_cell
 
 
 def grades_csv(overview: Overview) -> str:
-    """Write the scores as CSV: id, status, score, max_score, a column per part, first_problem, isolation.
+    """Write the scores as CSV: id, status, score, max_score, a column per part, adjustment, first_problem, isolation.
 
-    A score that is null is an empty cell. Lines end in a bare newline; the file is meant to be UTF-8.
+    The adjustment is what charging each mistake once, instead of per check, added to the score or took from it; the
+    score and those of the parts hold it already. It is empty where that is nothing, and so is a score that is null.
+
+    Lines end in a bare newline; the file is meant to be UTF-8.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     parts = [part.name for part in overview.parts]
-    writer.writerow(["id", "status", "score", "max_score", *map(for_csv_cell, parts), "first_problem", "isolation"])
+    heads = [
+        "id",
+        "status",
+        "score",
+        "max_score",
+        *map(for_csv_cell, parts),
+        "adjustment",
+        "first_problem",
+        "isolation",
+    ]
+    writer.writerow(heads)
     isolation = overview.header.grader.isolation.value
     writer.writerows([*_cells(row, parts), isolation] for row in overview.rows)
     return text.getvalue()
@@ -29,6 +42,7 @@ def _cells(row: Row, parts: list[str]) -> list[str]:
         _number(row.score),
         _number(row.max_score),
         *(_number(row.parts.get(part)) for part in parts),
+        _number(row.adjustment),
         for_csv_cell(row.first_problem),
     ]
 

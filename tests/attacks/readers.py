@@ -67,7 +67,7 @@ class _Page(HTMLParser):
     _ALLOWED = re.compile(
         "html|head|meta|title|style|body|main|header|footer|nav|section|article|h[1-6]|p|pre|code|span|div|br|hr|em|strong|"
         "b|i|small|table|caption|colgroup|col|thead|tbody|tfoot|tr|th|td|ul|ol|li|dl|dt|dd|details|summary|a|abbr|time|"
-        "blockquote"
+        "blockquote|figure|figcaption"
     )
 
     def __init__(self) -> None:

@@ -1,0 +1,72 @@
+"""What a TA reads when a run has ended."""
+
+import pytest
+from sample_findings import make_diagnosis
+from sample_report import HOSTILE, make_report, make_submission
+
+from grader.render.overview import summarise
+from grader.store import Store
+from grader.terminal import Screen
+
+
+@pytest.fixture
+def printed(capsys, tmp_path, monkeypatch):
+    """What is printed about some submissions, on a terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def result(*submissions):
+        report = make_report(*submissions)
+        Screen().result(summarise(report, report.submissions), Store(tmp_path))
+        return capsys.readouterr().out
+
+    return result
+
+
+def test_terminal_mistakes_are_counted_after_the_table(printed):
+    """The most frequent first, then what nobody recognised."""
+    scale = make_diagnosis()
+    other = make_diagnosis(mistakes=["b"], title="The softmax runs over the queries")
+
+    text = printed(
+        make_submission(id="ada", diagnoses=[other, scale], unrecognised=["masked_attention"]),
+        make_submission(id="bela", diagnoses=[scale]),
+    )
+
+    assert (
+        "\nMistakes in this class, by students who made them\n"
+        "   2  The scores are divided by d, not by the square root of d\n"
+        "   1  The softmax runs over the queries\n"
+        "   1  masked_attention: wrong, but not recognised\n"
+        "\n2 graded"
+    ) in text
+    assert text.index("bela") < text.index("Mistakes in this class")
+
+
+def test_terminal_many_mistakes_are_eight_lines(printed):
+    """A screen stays a screen, and says where the rest is."""
+    many = [make_diagnosis(mistakes=[f"m{number}"], title=f"mistake {number}") for number in range(11)]
+
+    text = printed(make_submission(diagnoses=many))
+
+    assert 8 == text.count("\n   1  mistake ")
+    assert "      ... and 3 more; index.html lists all of them\n" in text
+
+
+def test_terminal_without_mistakes_says_nothing_of_them(printed):
+    """No empty heading."""
+    assert "Mistakes" not in printed(make_submission())
+
+
+def test_terminal_long_title_stays_on_one_line(printed):
+    """A title wider than the terminal gives way."""
+    lines = printed(make_submission(diagnoses=[make_diagnosis(title="long " * 22)])).splitlines()
+
+    line = next(line for line in lines if line.startswith("   1  long"))
+    assert (80, "…") == (len(line), line[-1])
+
+
+def test_terminal_hostile_text_has_no_power(printed):
+    """Whatever a submission is called, no escape sequence gets through."""
+    text = printed(make_submission(id=HOSTILE, unrecognised=[HOSTILE]))
+
+    assert text.replace("\n", "").isprintable()
