@@ -32,7 +32,6 @@ class Question:
         digests = " ".join(call.digest for call in (*self.history, self.call))
         return hashlib.blake2b(digests.encode(), digest_size=16).hexdigest()
 
-
     def to_object(self, handle: int) -> "Question":
         """The same question, put to a module of its own: the one with that handle."""
         build = self.call.build

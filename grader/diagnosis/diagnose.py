@@ -18,7 +18,7 @@ from grader.question import Observation
 from grader.verdict import Verdict
 
 #: Answers that the search for one submission may look at: some seconds at the worst.
-BUDGET = 9000
+BUDGET = 5000
 #: Answers that say nothing about how the code computes.
 _SILENT = (Died, Forbidden, Garbled, MissingName, NotAsked, TimedOut)
 

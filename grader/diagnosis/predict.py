@@ -4,6 +4,7 @@ All submissions of a run are asked the same, so an answer is computed when it is
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from types import ModuleType
 
 import numpy as np
 
@@ -42,6 +43,7 @@ class Predictions:
         self._values: dict[tuple[Made, str], Said] = {}
         self._whole: dict[tuple[Made, str], Said] = {}
         self._touching: dict[str, tuple[str, ...]] = {}
+        self._modules: tuple[Made, Mapping[str, ModuleType]] = NOTHING, edited.modules()
 
     def read(self, observation: Observation) -> Said:
         """What an observation of one of the questions says."""
@@ -96,6 +98,15 @@ class Predictions:
             )
         return self._touching[key]
 
+    def kind(self, key: str) -> object:
+        """What sort of question it is, whatever its sizes and numbers: questions of one kind tell much alike."""
+        call = self.questions[key].call
+        plain = [(name, value) for name, value in sorted(call.keywords.items()) if not isinstance(value, dict)]
+        tensors = [(name, tensor.dtype, tensor.ndim) for name, tensor in sorted(call.payload.arguments.items())]
+        build = sorted(call.build.arguments.items()) if call.build else []
+        is_one = [size == 1 for tensor in call.payload.arguments.values() for size in tensor.shape]
+        return repr((len(call.arguments), plain, tensors, build, any(is_one), call.mode, call.dtype, bool(call.wants)))
+
     # --- how ------------------------------------------------------------------------------------------------------
 
     def _gradients_agree(self, observed: Said, made: Made, key: str, tolerance: float) -> bool:
@@ -115,8 +126,9 @@ class Predictions:
 
     def _ask(self, made: Made, key: str, *, with_gradients: bool) -> Said:
         question = self.questions[key]
-        modules = self._edited.modules(made)
-        answerer = Answerer(modules.__getitem__, is_own=lambda file: False)
+        if made != self._modules[0]:
+            self._modules = made, self._edited.modules(made)
+        answerer = Answerer(self._modules[1].__getitem__, is_own=lambda file: False)
         upstream = question.upstream if with_gradients else None
         outcome = respond(answerer, (self._module, self._attribute), question.call, upstream, question.history)
         return said(outcome, question.call, self._mask_shapes[key])

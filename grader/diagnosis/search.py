@@ -1,9 +1,9 @@
 """The smallest sets of mistakes that explain everything a callable answered.
 
-A set explains an answer when the reference with those mistakes made gives the same. Most mistakes leave most questions
-alone, and the questions that few of them touch are the telling ones: the search begins there, adds only mistakes that
-touch a question that is not explained yet, and goes on to the next such question. Sets of one are tried first, then of
-two, then of three. How many answers are looked at is limited by number, not by time, so that two runs find the same.
+A set explains an answer when the reference with those mistakes made gives the same. Single mistakes are tried on one
+question after the other. Sets of two and three are searched from the telling questions on, those that few mistakes
+touch: only mistakes that touch a question which is not explained yet are added, and none that alone would have spoilt
+an answer that is right. How many answers are looked at is limited by number, not by time: two runs find the same.
 """
 
 import itertools
@@ -46,8 +46,9 @@ class Search:
         self._predictions = predictions
         self._seen = seen
         self._budget = budget
-        # Those that few mistakes touch first; among equals in the order of the checks, which the dictionary has.
-        self._order = sorted(seen.said, key=lambda key: len(predictions.touching(key)))
+        # In the order of the checks, which the dictionary has, until it is known what touches what.
+        self._order = list(seen.said)
+        self._plausible: frozenset[str] = frozenset(predictions.candidates)
 
     def explanations(self, suspects: Iterable[Made] = ()) -> list[Made]:
         """All smallest sets that explain everything; none when no set does, or when nothing needs explaining.
@@ -61,7 +62,11 @@ class Search:
         for made in suspects:
             if made and self.unexplained(made) is None and self._is_smallest(made):
                 return [made]
-        for size in range(1, MOST_MISTAKES + 1):
+        singles = [made for one in self._predictions.candidates if self.unexplained(made := frozenset((one,))) is None]
+        if singles:
+            return singles
+        self._begin_with_telling_questions()
+        for size in range(2, MOST_MISTAKES + 1):
             found = sorted(set(self._extend(NOTHING, size)), key=self._rank)
             if found:
                 return found
@@ -96,12 +101,23 @@ class Search:
     def _agrees(self, made: Made, key: str) -> bool:
         return self._predictions.agrees(self._seen.said[key], made, key, self._seen.dtypes[key])
 
+    def _begin_with_telling_questions(self) -> None:
+        """Order the questions by how many mistakes touch them, one of each kind first; rule out what spoils none."""
+        predictions = self._predictions
+        kinds: dict[object, str] = {}
+        for key in self._order:
+            kinds.setdefault(predictions.kind(key), key)
+        telling = sorted(kinds.values(), key=lambda key: len(predictions.touching(key)))
+        self._order = [*telling, *(key for key in self._order if key not in telling)]
+        spoilt = {one for key in telling if self._agrees(NOTHING, key) for one in predictions.touching(key)}
+        self._plausible = frozenset(predictions.candidates) - spoilt
+
     def _extend(self, made: Made, left: int) -> Iterator[Made]:
         key = self.unexplained(made)
         if key is None:
             yield made
             return
-        touching = [one for one in self._predictions.touching(key) if one not in made]
+        touching = [one for one in self._predictions.touching(key) if one in self._plausible and one not in made]
         for count in range(1, left + 1):
             if count == MOST_MISTAKES and len(touching) > _FEW:
                 return
