@@ -1,4 +1,4 @@
-"""The catalogue of mistakes reads as it should: rules that its reader does not enforce. Diagnosing is tested elsewhere."""
+"""The catalogue of mistakes reads as it should: rules its reader does not enforce. Diagnosing is tested elsewhere."""
 
 import re
 from pathlib import Path
