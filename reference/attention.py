@@ -29,7 +29,8 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor) -> t
     Source: Vaswani et al. 2017, section 3.2.1, equation 1.
     """
     dim = query.shape[-1]
-    scores = query @ key.transpose(-2, -1)  # [batch, query, key]
+    keys_as_columns = key.transpose(-2, -1)  # [batch, dim, key]
+    scores = query @ keys_as_columns  # [batch, query, key]
     scores = scores / math.sqrt(dim)  # keeps the spread of the scores near 1 for any dim
     weights = torch.softmax(scores, dim=-1)  # over the keys; subtracts each row's maximum first
     output = weights @ value  # [batch, query, value_dim]
@@ -56,12 +57,12 @@ def attention_with_loops(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     key_length, value_dim = value.shape
     output = query.new_zeros(query_length, value_dim)
     for i in range(query_length):
-        scores = query.new_zeros(key_length)  # anew for each query: autograd needs the old ones
+        row = query.new_zeros(key_length)  # the scores of query i
         for j in range(key_length):
             score = (query[i] * key[j]).sum()
-            scores[j] = score / math.sqrt(dim)
-        weights = torch.softmax(scores, dim=0)  # [key]
-        output[i] = weights @ value
+            row[j] = score / math.sqrt(dim)
+        shares = torch.softmax(row, dim=0)  # the weights of query i: [key]
+        output[i] = shares @ value
     return output
 
 

@@ -32,15 +32,30 @@ def attention_mask(
         The mask, Boolean, True = may attend: [1 or batch, query, key].
     """
     mask = torch.ones(1, query_length, key_length, dtype=torch.bool)
-    key_position = torch.arange(key_length)
     if is_causal:
-        query_position = torch.arange(query_length)[:, None]
-        is_visible = key_position <= query_position  # [query, key]
+        is_visible = causal_mask(query_length, key_length)  # [query, key]
         mask = mask & is_visible
     if key_lengths is not None:
+        key_position = torch.arange(key_length)
         is_real = key_position < key_lengths[:, None]  # [batch, key]
-        mask = mask & is_real[:, None, :]  # the same keys for every query of a sample
+        is_real = is_real[:, None, :]  # the same keys for every query of a sample
+        mask = mask & is_real
     return mask
+
+
+def causal_mask(query_length: int, key_length: int) -> Tensor:
+    """Say which keys are not later than each query.
+
+    Args:
+        query_length: number of queries.
+        key_length: number of keys.
+
+    Returns:
+        The mask, Boolean, True = may attend: [query, key]. Query i sees keys 0 to i, whatever the lengths.
+    """
+    query_position = torch.arange(query_length)[:, None]
+    key_position = torch.arange(key_length)
+    return key_position <= query_position
 
 
 def masked_attention(
@@ -50,9 +65,6 @@ def masked_attention(
     mask: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Attend where the mask allows it; a forbidden key gets a weight of exactly 0.
-
-    The score of a forbidden key becomes -inf before the softmax, so that the weights of the allowed ones
-    still sum to 1. Further axes (heads) may stand between batch and query.
 
     Args:
         query: [batch, query, dim].
@@ -69,18 +81,35 @@ def masked_attention(
 
     Source: Vaswani et al. 2017, section 3.2.1, equation 1, and section 3.2.3 for the mask.
     """
+    if mask is not None:
+        is_allowed = mask if mask.dtype == torch.bool else mask != -math.inf
+        has_a_key = is_allowed.any(dim=-1)  # of each query
+        if not has_a_key.all():
+            raise ValueError("a query may attend to nothing: its row of the mask forbids every key")
+    return attend(query, key, value, mask)
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Compute attention under a mask that leaves every query a key; a row without one gives NaN.
+
+    The score of a forbidden key becomes -inf before the softmax, so that the weights of the allowed ones
+    still sum to 1.
+
+    Args and shapes as in `masked_attention`. Further axes (heads) may stand between batch and query.
+
+    Returns:
+        The output [batch, query, value_dim], and the weights [batch, query, key].
+    """
     dim = query.shape[-1]
-    scores = query @ key.transpose(-2, -1)  # [batch, query, key]
+    keys_as_columns = key.transpose(-2, -1)  # [batch, dim, key]
+    scores = query @ keys_as_columns  # [batch, query, key]
     scores = scores / math.sqrt(dim)
     if mask is not None:
         if mask.dtype == torch.bool:
-            is_allowed = mask
-            scores = scores.masked_fill(~mask, -math.inf)
+            is_forbidden = ~mask
+            scores = scores.masked_fill(is_forbidden, -math.inf)
         else:
-            is_allowed = mask != -math.inf
             scores = scores + mask
-        if not is_allowed.any(dim=-1).all():
-            raise ValueError("a query may attend to nothing: its row of the mask forbids every key")
     weights = torch.softmax(scores, dim=-1)  # exp(-inf) is exactly 0
     output = weights @ value  # [batch, query, value_dim]
     return output, weights

@@ -8,7 +8,7 @@ Source: Vaswani et al. 2017, section 3.2.2.
 
 from torch import Tensor, nn
 
-from reference.masks import attention_mask, masked_attention
+from reference.masks import attend, causal_mask
 
 
 class MultiHeadAttention(nn.Module):
@@ -52,19 +52,22 @@ class MultiHeadAttention(nn.Module):
             key: [batch, key, d_model].
             value: [batch, key, d_model].
             key_padding_mask: [batch, key], Boolean, True = ignored (the opposite of `reference.masks`).
-            is_causal: hide later keys, as in `reference.masks.attention_mask`.
+            is_causal: hide later keys, as in `reference.masks.causal_mask`.
 
         Returns:
-            The output [batch, query, d_model], and the weights of each head [batch, head, query, key].
-
-        Raises:
-            ValueError: some query may attend to nothing.
+            The output [batch, query, d_model], and the weights of each head [batch, head, query, key]. A
+            query that may attend to nothing gives NaN.
         """
-        mask = attention_mask(query.shape[1], key.shape[1], is_causal=is_causal)
+        mask = None
+        if is_causal:
+            is_visible = causal_mask(query.shape[1], key.shape[1])
+            mask = is_visible[None]  # [1, query, key]: all samples alike
         if key_padding_mask is not None:
             is_real = ~key_padding_mask
-            mask = mask & is_real[:, None, :]  # [batch, query, key]
-        mask = mask[:, None]  # [batch, 1, query, key]: all heads alike
+            is_real = is_real[:, None, :]  # [batch, 1, key]: all queries of a sample alike
+            mask = is_real if mask is None else mask & is_real
+        if mask is not None:
+            mask = mask[:, None]  # [batch, 1, query, key]: all heads alike
 
         projected_query = self.q_proj(query)
         projected_key = self.k_proj(key)
@@ -72,7 +75,7 @@ class MultiHeadAttention(nn.Module):
         head_query = self.split_heads(projected_query)
         head_key = self.split_heads(projected_key)
         head_value = self.split_heads(projected_value)
-        head_output, weights = masked_attention(head_query, head_key, head_value, mask)
+        head_output, weights = attend(head_query, head_key, head_value, mask)
         joined = self.join_heads(head_output)
         output: Tensor = self.out_proj(joined)
         return output, weights
