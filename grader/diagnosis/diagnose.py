@@ -80,9 +80,11 @@ class Diagnostics:
         stated = recognise.stated(predictions, observations, failed)
         if stated is not None:
             return stated
+        if Verdict.UNSTABLE in failed.values():  # only a single mistake could make an answer random
+            budget = Budget(0)
         account = account_for(predictions, observations, budget, lambda one, made: False, suspects)
         if account is None:
-            return recognise.by_size(predictions, observations, failed)
+            return recognise.unexplained(predictions, observations, failed)
         return self._whole(predictions, account, failed)
 
     def _observations(self, examination: Examination, predictions: Predictions) -> dict[str, Observation] | None:
@@ -140,7 +142,7 @@ def _made(explanation: Explanation) -> Made:
 
 def _shown(predictions: Predictions, made: Made, slot: Sequence[str]) -> list[str]:
     """The questions whose answers are others without that mistake."""
-    (mistake,) = made & set(slot)
+    mistake = slot[0]
     return [
         key
         for key in predictions.questions

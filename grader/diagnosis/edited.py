@@ -43,7 +43,9 @@ class Edited:
         self._mistakes = mistakes
         self._texts = mistakes.texts
         self._definitions = {file: _take_apart(file, text) for file, text in self._texts.items()}
-        self._spans = {one.id: tuple(self._locate(edit) for edit in one.edits) for one in mistakes}
+        self._spans = {
+            one.id: tuple(self._locate(edit) for edit in one.edits) for one in (*mistakes, *mistakes.variations)
+        }
         self._code: dict[tuple[str, str, tuple[_Span, ...]], CodeType] = {}
 
     def modules(self, mistakes: Iterable[str] = ()) -> Mapping[str, ModuleType]:
@@ -74,12 +76,13 @@ class Edited:
                 others.append(span)
         return True
 
-    def reached_by(self, module: str, name: str) -> tuple[str, ...]:
+    def mistakes_of(self, module: str, name: str) -> tuple[str, ...]:
         """Ids of the mistakes in what a callable of the reference uses, itself included; in the book's order."""
-        reached = set(self._reached(f"{module}.py", name))
-        return tuple(
-            one for one, places in self._spans.items() if any((file, where) in reached for file, where, _ in places)
-        )
+        return self._reaching(module, name, [one.id for one in self._mistakes if one.known_as is None])
+
+    def variations_of(self, module: str, name: str) -> tuple[str, ...]:
+        """Ids of the variations in what a callable of the reference uses."""
+        return self._reaching(module, name, [one.id for one in self._mistakes.variations])
 
     # --- how ------------------------------------------------------------------------------------------------------
 
@@ -128,6 +131,10 @@ class Edited:
             except SyntaxError as error:
                 raise MistakeError(f"an edit of {definition.name} in {file} is no Python: {error}\n{text}") from None
         return self._code[key]
+
+    def _reaching(self, module: str, name: str, ids: Iterable[str]) -> tuple[str, ...]:
+        reached = set(self._reached(f"{module}.py", name))
+        return tuple(one for one in ids if any((file, where) in reached for file, where, _ in self._spans[one]))
 
     def _reached(self, file: str, name: str) -> Iterator[tuple[str, str]]:
         waiting, seen = [(file, name), (file, "")], set()

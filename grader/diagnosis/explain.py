@@ -5,6 +5,7 @@ dtype, inputs that were changed, gradients that are missing, later calls of one 
 """
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ class Account:
 
     sets: tuple[Made, ...] = ()
     traits: tuple[Trait, ...] = ()
-    #: Questions in which each trait shows.
+    #: Questions in which each trait shows, by its id.
     shows: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
 
 
@@ -56,12 +57,10 @@ def _ways(
     said: Mapping[str, Said], predictions: Predictions, observations: Mapping[str, Observation]
 ) -> Iterator["_SetAside"]:
     """What may be set aside, the least first."""
-    is_changed = any(one.changed for one in said.values())
-    is_lost = any(_has_lost_gradients(one, predictions.right[key]) for key, one in said.items())
-    for ignored in ((), ("changed",), ("gradients",), ("changed", "gradients")):
-        if ("changed" in ignored and not is_changed) or ("gradients" in ignored and not is_lost):
-            continue
-        yield _SetAside(predictions, observations, said, frozenset(ignored))
+    there = frozenset[str]().union(*(_aspects(one, predictions.right[key]) for key, one in said.items()))
+    for count in range(len(there) + 1):
+        for ignored in itertools.combinations(sorted(there), count):
+            yield _SetAside(predictions, observations, said, frozenset(ignored))
 
 
 class _SetAside:
@@ -97,8 +96,10 @@ class _SetAside:
             return None
         least = min(len(rest) for _, rest in fitting)
         shows = next(rest for _, rest in fitting if len(rest) == least)
+        fewest = [made for made, rest in fitting if len(rest) == least and made]
         return Account(
-            sets=tuple(made for made, rest in fitting if len(rest) == least and made),
+            # What was done instead of raising an error tells the sets apart, and is not known: the first stands for all.
+            sets=tuple(fewest[:1] if "unraised" in self._ignored else fewest),
             traits=tuple(trait for trait in _PRICED if trait.id in shows),
             shows=shows,
         )
@@ -115,7 +116,7 @@ class _SetAside:
         """Whether each mistake of a set shows in numbers, or in the same operation going wrong in the same way."""
         if made in suspects:
             return True
-        for mistake in made:
+        for mistake in made & frozenset(self._predictions.candidates):
             shown = list(search.needs(made, mistake))
             if any(search.is_proved_by(made, mistake, key) for key in shown):
                 continue
@@ -132,11 +133,12 @@ class _SetAside:
                 shows.setdefault(FLOAT32_INSIDE.id, set()).add(key)
             for trait in self._seen_in(one, self._predictions.whole(made, key)):
                 shows.setdefault(trait.id, set()).add(key)
-            if key in usual and _is_of_another_dtype(observation, self._predictions.right[key]):
+            agrees = self._predictions.agrees(one, made, key, observation.dtype)
+            if key in usual and (_returns_another_dtype(observation) or (not agrees and _raises(observation))):
                 shows.setdefault(FLOAT32_INSIDE.id, set()).add(key)
-            elif key in later | usual and not self._predictions.agrees(one, made, key, observation.dtype):
-                if key in usual:
-                    return None
+            elif not agrees and key in usual:
+                return None
+            elif not agrees and key in later:
                 shows.setdefault(STATE_KEPT.id, set()).add(key)
         return {trait: frozenset(keys) for trait, keys in shows.items()}
 
@@ -151,9 +153,13 @@ _PRICED = (FLOAT32_INSIDE, INPUTS_CHANGED, STATE_KEPT, GRADIENT_LOST)
 
 
 def _aspects(observed: Said, right: Said) -> frozenset[str]:
-    """What of an answer a trait could account for."""
-    aspects = {"changed"} if observed.changed else set()
-    return frozenset(aspects | ({"gradients"} if _has_lost_gradients(observed, right) else set()))
+    """What of an answer something else than mistakes could account for."""
+    found = {
+        "changed": bool(observed.changed),
+        "gradients": _has_lost_gradients(observed, right),
+        "unraised": right.kind is Kind.RAISED and not observed.raises(right.bases[0]),
+    }
+    return frozenset(name for name, is_there in found.items() if is_there)
 
 
 def _has_lost_gradients(observed: Said, right: Said) -> bool:
@@ -163,17 +169,18 @@ def _has_lost_gradients(observed: Said, right: Said) -> bool:
     return observed.is_backward_raised or bool(right.gradients.keys() - (observed.gradients or {}).keys())
 
 
-def _is_of_another_dtype(observation: Observation, right: Said) -> bool:
-    """Whether an answer in torch's usual dtype raised where none should, or is not of its inputs' dtype."""
-    outcome = observation.outcome
-    if isinstance(outcome.reply, Raised) or isinstance(outcome.backward, Raised):
-        return right.kind is not Kind.RAISED
+def _raises(observation: Observation) -> bool:
+    return isinstance(observation.outcome.reply, Raised) or isinstance(observation.outcome.backward, Raised)
+
+
+def _returns_another_dtype(observation: Observation) -> bool:
+    """Whether a floating value is not of its inputs' dtype."""
     floating = {
         str(tensor.dtype).removeprefix("torch.")
         for tensor in observation.question.call.payload.arguments.values()
         if tensor.is_floating_point()
     }
-    return bool(_dtypes_returned(outcome) - floating)
+    return bool(floating) and bool(_dtypes_returned(observation.outcome) - floating)
 
 
 def _dtypes_returned(outcome: Outcome) -> set[str]:
@@ -184,16 +191,11 @@ def _dtypes_returned(outcome: Outcome) -> set[str]:
     return {node.dtype for node in nodes if node.kind == "tensor" and "float" in node.dtype}
 
 
-def slots(sets: Sequence[Made], order: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """The mistakes of the first set, each with those that can stand in its place, in the book's order."""
-    first, others = sets[0], set(sets)
-    rank = order.index
+def slots(sets: Sequence[Made], candidates: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The mistakes of the first set, each with those that can stand in its place, in the order of `candidates`."""
+    first = sets[0]
+    mistakes = [one for one in candidates if one in first]
     return tuple(
-        tuple(
-            sorted(
-                {mistake, *(one for made in others for one in made - first if first - {mistake} | {one} == made)},
-                key=rank,
-            )
-        )
-        for mistake in sorted(first, key=rank)
+        tuple(one for one in candidates if one == mistake or (one not in first and first - {mistake} | {one} in sets))
+        for mistake in mistakes
     )

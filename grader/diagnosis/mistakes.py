@@ -12,6 +12,11 @@
     mistakes = ["scale-by-d", "scaled-twice"]
     why = "..."
 
+    [[variation]]
+    id = "filled-with-minus-1e9"
+    why = "..."
+    edits = [...]
+
 An edit's `old` occurs exactly once in its file, so it cannot drift silently. A mistake that people make in several
 functions has an edit in each, and all of them are made together: a callable shows those that it reaches.
 """
@@ -62,6 +67,14 @@ class Mistake(_Entry):
     known_as: str | None = None
 
 
+class Variation(_Entry):
+    """Right code written in another way than the reference, which only shows in the company of a mistake."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    why: Annotated[str, Field(min_length=1)]
+    edits: Annotated[tuple[Edit, ...], Field(min_length=1)]
+
+
 class Alike(_Entry):
     """Mistakes that give the same answers on every input, so that none of them can be told from the others."""
 
@@ -73,15 +86,23 @@ class Alike(_Entry):
 
 class _Topic(_Entry):
     mistake: tuple[Mistake, ...] = ()
+    variation: tuple[Variation, ...] = ()
     alike: tuple[Alike, ...] = ()
 
 
 class Mistakes:
     """All mistakes of a course, in the order of the files."""
 
-    def __init__(self, all_of_them: Iterable[Mistake], alike: Iterable[Alike], texts: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        all_of_them: Iterable[Mistake],
+        variations: Iterable[Variation],
+        alike: Iterable[Alike],
+        texts: Mapping[str, str],
+    ) -> None:
         """`texts`: the reference's modules by file name."""
         self.by_id = {mistake.id: mistake for mistake in all_of_them}
+        self.variations = tuple(variations)
         self.alike = tuple(alike)
         self.texts = dict(texts)
 
@@ -94,7 +115,8 @@ class Mistakes:
     def without(self, ids: Iterable[str]) -> "Mistakes":
         """The others."""
         left_out = set(ids)
-        return Mistakes((one for one in self if one.id not in left_out), self.alike, self.texts)
+        others = (one for one in self if one.id not in left_out)
+        return Mistakes(others, self.variations, self.alike, self.texts)
 
     def are_alike(self, one: str, other: str, callable: str) -> bool:
         """Whether two mistakes are declared to be the same in a callable."""
@@ -113,20 +135,23 @@ def read_mistakes(reference: Path) -> Mistakes:
     """
     texts = {file.name: file.read_text(encoding="utf-8") for file in sorted(reference.glob("*.py"))}
     mistakes: dict[str, Mistake] = {}
+    variations: dict[str, Variation] = {}
     alike: list[Alike] = []
     for file in sorted((reference / FOLDER).glob("*.toml")):
         topic = _read(file)
-        for mistake in topic.mistake:
-            if mistake.id in mistakes:
-                raise MistakeError(f"{file}: two mistakes are called {mistake.id}; ids must differ in a course")
-            _check_edits(file, mistake, texts)
-            mistakes[mistake.id] = mistake
+        entries: tuple[Mistake | Variation, ...] = (*topic.mistake, *topic.variation)
+        for entry in entries:
+            if entry.id in mistakes or entry.id in variations:
+                raise MistakeError(f"{file}: two entries are called {entry.id}; ids must differ in a course")
+            _check_edits(file, entry, texts)
+        mistakes |= {one.id: one for one in topic.mistake}
+        variations |= {one.id: one for one in topic.variation}
         alike += topic.alike
     for group in alike:
         unknown = [one for one in group.mistakes if one not in mistakes]
         if unknown:
             raise MistakeError(f"{reference / FOLDER}: [[alike]] names {unknown[0]!r}, which is no mistake")
-    return Mistakes(mistakes.values(), alike, texts)
+    return Mistakes(mistakes.values(), variations.values(), alike, texts)
 
 
 def _read(file: Path) -> _Topic:
@@ -143,7 +168,7 @@ def _fault(file: Path, fault: Any) -> str:
     return f"{file}, {place}: {fault['msg']}; got {fault['input']!r}"
 
 
-def _check_edits(file: Path, mistake: Mistake, texts: Mapping[str, str]) -> None:
+def _check_edits(file: Path, mistake: Mistake | Variation, texts: Mapping[str, str]) -> None:
     for edit in mistake.edits:
         if edit.file not in texts:
             raise MistakeError(f"{file}, {mistake.id}: edits {edit.file!r}; there are: {', '.join(texts)}")

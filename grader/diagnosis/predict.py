@@ -39,7 +39,9 @@ class Predictions:
         #: The right answers.
         self.right: Mapping[str, Said] = {one.question.key: self.read(one) for one in observations}
         #: Mistakes that the callable could show.
-        self.candidates = edited.reached_by(self._module, self._attribute)
+        self.candidates = edited.mistakes_of(self._module, self._attribute)
+        #: Ways to write it that are right; none first.
+        self.contexts = NOTHING, *(frozenset((one,)) for one in edited.variations_of(self._module, self._attribute))
         self._values: dict[tuple[Made, str], Said] = {}
         self._whole: dict[tuple[Made, str], Said] = {}
         self._touching: dict[str, tuple[str, ...]] = {}
@@ -72,16 +74,16 @@ class Predictions:
         return self._edited.are_compatible(made)
 
     def agrees(self, observed: Said, made: Made, key: str, dtype: str = "float64") -> bool:
-        """Whether the answer to a question is the one observed: form, numbers, inputs changed, gradients.
-
-        Where an error is right, what counts is whether that error came.
-        """
+        """Whether the answer to a question is the one observed: form, numbers, inputs changed, gradients."""
         predicted = self.values(made, key)
         wanted = self.right[key]
-        if wanted.kind is Kind.RAISED:
-            error = wanted.bases[0]
-            return observed.raises(error) == predicted.raises(error) and observed.kind is not Kind.OTHER
+        if wanted.kind is Kind.RAISED and not self._fail_alike(observed, predicted, wanted.bases[0]):
+            return False
+        if wanted.kind is Kind.RAISED and (predicted.raises(wanted.bases[0]) or "unraised" in observed.ignored):
+            return True
         if not same_form(observed, predicted) or observed.kind is Kind.OTHER:
+            return False
+        if wanted.kind is Kind.RAISED and observed.bases[:1] != predicted.bases[:1]:
             return False
         tolerance = self._tolerances[dtype]
         if not same_numbers(observed.numbers, predicted.numbers, tolerance * scale(predicted.numbers)):
@@ -108,6 +110,10 @@ class Predictions:
         return repr((len(call.arguments), plain, tensors, build, any(is_one), call.mode, call.dtype, bool(call.wants)))
 
     # --- how ------------------------------------------------------------------------------------------------------
+
+    def _fail_alike(self, observed: Said, predicted: Said, error: str) -> bool:
+        """Whether both raise the error that is right, or neither does."""
+        return observed.raises(error) == predicted.raises(error) and observed.kind is not Kind.OTHER
 
     def _gradients_agree(self, observed: Said, made: Made, key: str, tolerance: float) -> bool:
         if observed.kind is not Kind.VALUES or self.questions[key].upstream is None:

@@ -22,9 +22,6 @@ def stated(
     unfilled = [one for one in raised if one.is_unfilled]
     if unfilled:
         return _statement(predictions, NOT_FILLED_IN, failed, _place(unfilled[0]))
-    if Verdict.UNSTABLE in failed.values():
-        shown = {check: verdict for check, verdict in failed.items() if verdict is Verdict.UNSTABLE}
-        return _statement(predictions, DIFFERS, shown)
     misspelt = [one for one in raised if one.type in _NO_SUCH_NAME and one.frames]
     if misspelt and len(misspelt) == len(observations):
         return _statement(predictions, NOT_THERE, failed, _place(misspelt[0]))
@@ -34,10 +31,13 @@ def stated(
     return None
 
 
-def by_size(
+def unexplained(
     predictions: Predictions, observations: Mapping[str, Observation], failed: Mapping[str, Verdict]
 ) -> Explanation:
-    """That a callable is not recognised; and for which sizes it is right, where sizes decide it."""
+    """That a callable is not recognised; that it is random, or for which sizes it is right, where that is the case."""
+    unstable = [check for check, verdict in failed.items() if verdict is Verdict.UNSTABLE]
+    if unstable:
+        return _statement(predictions, DIFFERS, unstable)
     return Explanation(part=predictions.part, callable=predictions.name)
 
 

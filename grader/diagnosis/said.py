@@ -44,7 +44,8 @@ class Said:
     changed: frozenset[str] = frozenset()
     #: Classes of what was raised.
     bases: tuple[str, ...] = ()
-    #: Of `gradients` and `changed`, what is not to be compared: something else accounts for it.
+    #: What is not to be compared, since something else accounts for it: `gradients` that are missing, inputs `changed`,
+    #: what was done where an error is right and did not come (`unraised`).
     ignored: frozenset[str] = frozenset()
 
     def raises(self, error: str) -> bool:

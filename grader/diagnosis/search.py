@@ -56,20 +56,27 @@ class Search:
         Args:
             suspects: sets that are tried first, found where the same code was asked before; the first that explains
                 everything, each of its mistakes needed, is the answer.
+
+        Returns:
+            Sets of equally many mistakes, in the book's order; with them the variation, if one is needed beside them.
         """
         if self.unexplained(NOTHING) is None:
             return []
         for made in suspects:
             if made and self.unexplained(made) is None and self._is_smallest(made):
                 return [made]
-        singles = [made for one in self._predictions.candidates if self.unexplained(made := frozenset((one,))) is None]
-        if singles:
-            return singles
-        self._begin_with_telling_questions()
-        for size in range(2, MOST_MISTAKES + 1):
-            found = sorted(set(self._extend(NOTHING, size)), key=self._rank)
+        predictions = self._predictions
+        for context in predictions.contexts:
+            singles = [context | {one} for one in predictions.candidates if predictions.are_compatible(context | {one})]
+            found = [made for made in singles if self.unexplained(made) is None]
             if found:
                 return found
+        self._begin_with_telling_questions()
+        for size in range(2, MOST_MISTAKES + 1):
+            for context in predictions.contexts:
+                found = sorted(set(self._extend(context, size)), key=self._rank)
+                if found:
+                    return found
         return []
 
     def unexplained(self, made: Made) -> str | None:
@@ -134,7 +141,8 @@ class Search:
         return all(self.unexplained(made - {one}) is not None for one in made)
 
     def _rank(self, made: Made) -> tuple[int, ...]:
-        return tuple(sorted(self._predictions.candidates.index(one) for one in made))
+        order = self._predictions.candidates
+        return tuple(sorted(order.index(one) for one in made if one in order))
 
 
 def _is_nowhere_finite(observed: Said) -> bool:
