@@ -56,11 +56,11 @@ class Diagnostics:
         """Explain every callable that failed a check, in the assignment's order."""
         budget = Budget(BUDGET)
         explained: list[Explanation] = []
+        suspects: list[tuple[Made, ...]] = []
         for part in self._assignment.parts:
             for name in part.callables:
                 failed = _failed(examined, part.name, name)
                 if failed:
-                    suspects = tuple(_made(one) for one in explained if one.mistakes)
                     explained.append(self._explain(examination, part.name, name, failed, budget, suspects))
         return tuple(explained)
 
@@ -71,7 +71,7 @@ class Diagnostics:
         name: str,
         failed: Mapping[str, Verdict],
         budget: Budget,
-        suspects: Sequence[Made],
+        suspects: list[tuple[Made, ...]],
     ) -> Explanation:
         predictions = self.predictions(part, name)
         observations = self._observations(examination, predictions)
@@ -84,7 +84,8 @@ class Diagnostics:
             budget = Budget(0)
         account = account_for(predictions, observations, budget, lambda one, made: False, suspects)
         if account is None:
-            return recognise.unexplained(predictions, observations, failed)
+            return recognise.unexplained(self._assignment.callable(part, name), predictions, observations, failed)
+        suspects.append(account.sets)
         return self._whole(predictions, account, failed)
 
     def _observations(self, examination: Examination, predictions: Predictions) -> dict[str, Observation] | None:
@@ -134,10 +135,6 @@ def _failed(examined: Examined, part: str, name: str) -> dict[str, Verdict]:
         for spec, result in zip(examined.specs, examined.results, strict=True)
         if (spec.part, spec.callable) == (part, name) and result.verdict is not Verdict.PASSED
     }
-
-
-def _made(explanation: Explanation) -> Made:
-    return frozenset(slot[0] for slot in explanation.mistakes)
 
 
 def _shown(predictions: Predictions, made: Made, slot: Sequence[str]) -> list[str]:

@@ -35,13 +35,13 @@ def account_for(
     observations: Mapping[str, Observation],
     budget: Budget,
     confirm: Confirm,
-    suspects: Sequence[Made] = (),
+    suspects: Sequence[Sequence[Made]] = (),
 ) -> Account | None:
     """What accounts for everything a callable answered; None when nothing known does.
 
     Args:
         observations: by the question's key, every question about the callable.
-        suspects: sets found in other callables of the submission, which its code may share.
+        suspects: sets found in other callables of the submission, which its code may share; those of one together.
     """
     said = {key: predictions.read(one) for key, one in observations.items()}
     if any(one.kind is Kind.OTHER for one in said.values()):
@@ -81,7 +81,7 @@ class _SetAside:
         }
         self._ignored = ignored
 
-    def account(self, budget: Budget, confirm: Confirm, suspects: Sequence[Made]) -> Account | None:
+    def account(self, budget: Budget, confirm: Confirm, suspects: Sequence[Sequence[Made]]) -> Account | None:
         later = {key for key, one in self._observations.items() if one.question.history}
         usual = {key for key, one in self._observations.items() if one.question.call.dtype == "float32"}
         search = self._search(self._said.keys() - later - usual, budget)
@@ -98,7 +98,7 @@ class _SetAside:
         shows = next(rest for _, rest in fitting if len(rest) == least)
         fewest = [made for made, rest in fitting if len(rest) == least and made]
         return Account(
-            # What was done instead of raising an error tells the sets apart, and is not known: the first stands for all.
+            # What tells the sets apart is what they do instead of raising an error, and that is set aside.
             sets=tuple(fewest[:1] if "unraised" in self._ignored else fewest),
             traits=tuple(trait for trait in _PRICED if trait.id in shows),
             shows=shows,
@@ -112,9 +112,9 @@ class _SetAside:
     def _dtypes(self, keys: Iterable[str]) -> dict[str, str]:
         return {key: self._observations[key].dtype for key in keys}
 
-    def _is_proved(self, search: Search, made: Made, confirm: Confirm, suspects: Sequence[Made]) -> bool:
+    def _is_proved(self, search: Search, made: Made, confirm: Confirm, suspects: Sequence[Sequence[Made]]) -> bool:
         """Whether each mistake of a set shows in numbers, or in the same operation going wrong in the same way."""
-        if made in suspects:
+        if any(made in together for together in suspects):  # and so proved where it was found
             return True
         for mistake in made & frozenset(self._predictions.candidates):
             shown = list(search.needs(made, mistake))

@@ -69,12 +69,13 @@ def _renamed(explanation: Explanation, named: Sequence[set[str]]) -> Mapping[str
 
 def _diagnosis(mistakes: Mistakes, key: str, entry: Sequence[tuple[Explanation, tuple[str, ...]]]) -> Diagnosis:
     first, slot = entry[0]
-    about: Mistake | Trait = TRAITS[key] if key in TRAITS else mistakes.by_id[key]
+    about = _named(mistakes, key)
     catalogue = [one for name in slot for one in _named(mistakes, name).catalogue]
     return Diagnosis(
         part=first.part,
         callables=tuple(one.callable for one, _ in entry),
         mistakes=slot,
+        alternatives=tuple(_named(mistakes, name).title for name in slot[1:]),
         catalogue=tuple(dict.fromkeys(catalogue)),
         title=about.title,
         hint=about.hint,

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
+from grader.assignment import Callable as About
+from grader.diagnosis.by_size import deciding_size
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.predict import Predictions
-from grader.diagnosis.traits import DIFFERS, NOT_FILLED_IN, NOT_THERE, OTHER_DEVICE, Trait
+from grader.diagnosis.traits import DIFFERS, NOT_FILLED_IN, NOT_THERE, ONE_SIZE, OTHER_DEVICE, Trait
 from grader.outcome import Raised
 from grader.question import Observation
 from grader.verdict import Verdict
@@ -32,12 +34,15 @@ def stated(
 
 
 def unexplained(
-    predictions: Predictions, observations: Mapping[str, Observation], failed: Mapping[str, Verdict]
+    about: About, predictions: Predictions, observations: Mapping[str, Observation], failed: Mapping[str, Verdict]
 ) -> Explanation:
     """That a callable is not recognised; that it is random, or for which sizes it is right, where that is the case."""
     unstable = [check for check, verdict in failed.items() if verdict is Verdict.UNSTABLE]
     if unstable:
         return _statement(predictions, DIFFERS, unstable)
+    sizes = deciding_size(about, predictions, observations)
+    if sizes:
+        return _statement(predictions, ONE_SIZE, failed, sizes)
     return Explanation(part=predictions.part, callable=predictions.name)
 
 

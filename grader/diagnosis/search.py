@@ -7,7 +7,7 @@ an answer that is right. How many answers are looked at is limited by number, no
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.diagnosis.predict import NOTHING, Made, Predictions
@@ -50,21 +50,22 @@ class Search:
         self._order = list(seen.said)
         self._plausible: frozenset[str] = frozenset(predictions.candidates)
 
-    def explanations(self, suspects: Iterable[Made] = ()) -> list[Made]:
+    def explanations(self, suspects: Iterable[Sequence[Made]] = ()) -> list[Made]:
         """All smallest sets that explain everything; none when no set does, or when nothing needs explaining.
 
         Args:
-            suspects: sets that are tried first, found where the same code was asked before; the first that explains
-                everything, each of its mistakes needed, is the answer.
+            suspects: sets that are tried first, found together where the same code was asked before. Those of the
+                first such finding that explain everything, each of their mistakes needed, are the answer.
 
         Returns:
             Sets of equally many mistakes, in the book's order; with them the variation, if one is needed beside them.
         """
         if self.unexplained(NOTHING) is None:
             return []
-        for made in suspects:
-            if made and self.unexplained(made) is None and self._is_smallest(made):
-                return [made]
+        for together in suspects:
+            found = [made for made in together if self.unexplained(made) is None and self._is_smallest(made)]
+            if found:
+                return found
         predictions = self._predictions
         for context in predictions.contexts:
             singles = [context | {one} for one in predictions.candidates if predictions.are_compatible(context | {one})]
