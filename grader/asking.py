@@ -31,11 +31,11 @@ def ask(examination: Examination, call: Call, history: Sequence[Call] = ()) -> A
     _must_have_file(examination, call)
     expected = examination.oracle.expected(call)
     outcome = _put(examination, call, history, expected.upstream)
-    if call.dtype == "float64" and _is_dtype_trouble(outcome):
-        single = _in_float32(examination, call)
+    if call.dtype == "float64" and is_dtype_trouble(outcome):
+        single = in_float32(examination, call)
         upstream = expected.upstream if expected.upstream is None else expected.upstream.float()
-        again = _put(examination, single, [_in_float32(examination, earlier) for earlier in history], upstream)
-        if isinstance(again.reply, Returned) and not _is_dtype_trouble(again, "float32"):
+        again = _put(examination, single, [in_float32(examination, earlier) for earlier in history], upstream)
+        if isinstance(again.reply, Returned) and not is_dtype_trouble(again, "float32"):
             return Answer(examination, call, single, again, expected)
     return Answer(examination, call, call, outcome, expected)
 
@@ -95,7 +95,7 @@ def _argument(name: str, value: Any, tensors: dict[str, torch.Tensor]) -> Argume
     return {"tensor": name}
 
 
-def _in_float32(examination: Examination, call: Call) -> Call:
+def in_float32(examination: Examination, call: Call) -> Call:
     """The same question in float32, to a module of its own."""
     payload = examination.inputs.payload(_single(call.payload.arguments), _single(call.payload.parameters))
     single = replace(call, payload=payload, dtype="float32")
@@ -106,7 +106,7 @@ def _single(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
 
 
-def _is_dtype_trouble(outcome: Outcome, dtype: str = "float64") -> bool:
+def is_dtype_trouble(outcome: Outcome, dtype: str = "float64") -> bool:
     """Whether asking in float32 could help: it raised, or a floating value is not of the inputs' dtype."""
     reply = outcome.reply
     if isinstance(outcome.backward, Raised):
@@ -134,8 +134,8 @@ def must_raise(examination: Examination, call: Call, error: type[Exception], whe
     outcome = examination.ask_once(call, None)
     reply = outcome.reply
     about = asked(examination, call)
-    if isinstance(reply, Raised) and error.__name__ not in reply.bases and _is_dtype_trouble(outcome):
-        again = examination.ask_once(_in_float32(examination, call), None).reply
+    if isinstance(reply, Raised) and error.__name__ not in reply.bases and is_dtype_trouble(outcome):
+        again = examination.ask_once(in_float32(examination, call), None).reply
         reply = again if isinstance(again, Raised) and error.__name__ in again.bases else reply
     if isinstance(reply, Raised) and reply.stage != "import" and not reply.is_unfilled:
         if error.__name__ in reply.bases:

@@ -33,3 +33,6 @@ class TrustedRespondent:
 
     def ask_all(self, batch: Batch) -> None:
         """Nothing is saved by asking this process many things at once."""
+
+    def begin_anew(self) -> None:
+        """The reference keeps nothing from one call to the next."""
