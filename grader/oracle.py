@@ -74,10 +74,10 @@ class Oracle:
         return self._known[key]
 
     def answer(self, call: Call, upstream_of: Function[[torch.Tensor], torch.Tensor] | None = None) -> Expected:
-        """The reference's answer to a question that is put once, not remembered.
+        """The reference's answer to a question that no check puts. It is not remembered: there are too many of these.
 
         Args:
-            upstream_of: makes the upstream gradient, when gradients are wanted, from the first value.
+            upstream_of: makes the upstream gradient from the first value; None: no gradients.
 
         Raises:
             OracleError: as `expected` does.

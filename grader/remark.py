@@ -19,7 +19,9 @@ from grader.symptom import Found, Refused
 _MOST_QUOTED = 200
 #: A difference that counts as none.
 _CLOSE = 1e-4
-#: What a module is called whose parameters do nothing.
+#: What is smaller is shown as 0, as memory that nobody has filled often holds.
+_NOTHING = 1e-12
+#: Of a module some of whose parameters do nothing.
 _PLAIN = "Weights that are not shown are the identity, biases that are not shown are 0."
 
 
@@ -34,12 +36,13 @@ def number_text(number: float) -> str:
     """A whole number as it is, another with four decimals at most (four digits, when it is small)."""
     if not math.isfinite(number):
         return str(number)
-    if number and abs(number) < 1e-3:
+    if abs(number) < _NOTHING:
+        return "0"
+    if abs(number) < 1e-3:
         return f"{number:.4g}"
     if abs(number) >= 1e9:
         return f"{number:.6g}"
-    text = f"{number:.4f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
+    return f"{number:.4f}".rstrip("0").rstrip(".")
 
 
 def _what(found: Found, about: Callable, returned: Mapping[str, torch.Tensor]) -> str:
@@ -58,7 +61,7 @@ def _what(found: Found, about: Callable, returned: Mapping[str, torch.Tensor]) -
         return " ".join(_wrong_shape(name, right, returned) for name in symptom.names if name in returned)
     if symptom.kind == "value":
         return _wrong_value(found, right, about, returned)
-    return _wrong_form(about)
+    return ""
 
 
 # --- values -------------------------------------------------------------------------------------------------------
@@ -72,12 +75,12 @@ def _wrong_value(found: Found, right: Expected, about: Callable, returned: Mappi
     for name, places in wrong.items():
         if right.values[name].dtype == torch.bool:
             return _wrong_mask(name, places, right.values[name], about)
-    headed = [name for name in wrong if "head" in about.axes.get(name, ())]
+    headed = [name for name in wrong if _has_heads(name, wrong[name], about)]
     if headed:
         return _wrong_heads(headed[0], wrong[headed[0]], found, about)
     right_ones = [name for name in right.values if name not in wrong]
     sentences = [f"The {_list(right_ones)} {_are(right_ones)} right."] if right_ones else []
-    rows = [_wrong_rows(name, places, found, about) for name, places in wrong.items()]
+    rows = _wrong_rows(wrong, found, about)
     sums = [_wrong_sums(name, places, right.values[name], returned[name], about) for name, places in wrong.items()]
     return " ".join([*sentences, *filter(None, sums), *rows][:2])
 
@@ -95,16 +98,27 @@ def _wrong_mask(name: str, places: torch.Tensor, expected: torch.Tensor, about: 
     return f"{pair}, and {'must not' if may else 'must'}."
 
 
-def _wrong_rows(name: str, places: torch.Tensor, found: Found, about: Callable) -> str:
-    """For which queries a value is wrong, and in which part of their vectors."""
+def _wrong_rows(wrong: Mapping[str, torch.Tensor], found: Found, about: Callable) -> list[str]:
+    """For which queries values are wrong, and in which part of their vectors; one sentence for values wrong alike."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for name, places in wrong.items():
+        alike.setdefault(_wrong_where(name, places, found, about), []).append(name)
+    return [
+        f"The {_list(names)}{queries} {_are(names)} wrong{elements}." for (queries, elements), names in alike.items()
+    ]
+
+
+def _wrong_where(name: str, places: torch.Tensor, found: Found, about: Callable) -> tuple[str, str]:
+    """` of query 0` and `, in element 1`; empty where the axes are not known."""
     axes = about.axes.get(name, ())
     if "query" not in axes or len(axes) != places.ndim:
-        return f"The {name} {_are([name])} wrong."
-    queries = _numbered("query", "queries", _along(places, axes.index("query")))
-    text = f"The {name} of {queries} {_are([name])} wrong"
-    if axes[-1] in about.splits:
-        return f"{text}, in {_elements(_along(places, places.ndim - 1))}{_heads_of(places, found, about)}."
-    return f"{text}."
+        return "", ""
+    queries = f" of {_numbered('query', 'queries', _along(places, axes.index('query')))}"
+    if axes[0] == "batch" and len(places) > 1:
+        queries += f" in {_numbered('sample', 'samples', _along(places, 0))}"
+    if axes[-1] not in about.splits or places.shape[-1] == 1:
+        return queries, ""
+    return queries, f", in {_elements(_along(places, places.ndim - 1))}{_heads_of(places, found, about)}"
 
 
 def _wrong_sums(
@@ -129,10 +143,15 @@ def _wrong_heads(name: str, places: torch.Tensor, found: Found, about: Callable)
     if "query" in axes:
         text += f", for {_numbered('query', 'queries', _along(places, axes.index('query')))}"
     width = _width_of_head(found, about)
-    if len(heads) > 1 or places.shape[axes.index("head")] == 1 or not width or not _is_bare(found):
+    if len(heads) > 1 or not width or not _is_bare(found):
         return f"{text}."
     elements = list(range(heads[0] * width, (heads[0] + 1) * width))
     return f"{text}; {_elements(elements)} of the {about.returns[0]} {'comes' if width == 1 else 'come'} from it."
+
+
+def _has_heads(name: str, places: torch.Tensor, about: Callable) -> bool:
+    axes = about.axes.get(name, ())
+    return "head" in axes and len(axes) == places.ndim and places.shape[axes.index("head")] > 1
 
 
 def _heads_of(places: torch.Tensor, found: Found, about: Callable) -> str:
@@ -177,18 +196,13 @@ def _raised(outcome: Outcome) -> str:
             message = reply.message.partition("\n")[0]
             cut = f"{message[:_MOST_QUOTED]}..." if len(message) > _MOST_QUOTED else message
             where = " in the backward pass" if reply.stage == "backward" else ""
-            return f"{reply.type}{where}: {cut}" if cut else f"{reply.type}{where}."
+            end = "" if cut.endswith(".") else "."
+            return f"{reply.type}{where}: {cut}{end}" if cut else f"{reply.type}{where}."
     return ""
 
 
 def _wrong_shape(name: str, right: Expected, returned: Mapping[str, torch.Tensor]) -> str:
     return f"The shape of {name} is {list(returned[name].shape)}; {list(right.values[name].shape)} is right."
-
-
-def _wrong_form(about: Callable) -> str:
-    if len(about.returns) == 1:
-        return f"One tensor, {about.returns[0]}, is to be returned."
-    return f"A tuple ({', '.join(about.returns)}) of tensors is to be returned."
 
 
 # --- words --------------------------------------------------------------------------------------------------------

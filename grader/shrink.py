@@ -36,14 +36,14 @@ from grader.simpler import (
     without_options,
     zeroed,
 )
-from grader.symptom import Found, Refused, Right, symptom_of
+from grader.symptom import Found, Refused, Right, Symptom, symptom_of
 
 #: Calls of the student's code for one example. Counted, so that the same submission gets the same example everywhere.
 MOST_CALLS = 80
 #: A difference that shows in the first decimals.
 _VISIBLE = 0.01
-#: Calls put together; the answer of an early one makes the later ones needless.
-_TOGETHER = 12
+#: Calls put together first, and at most: an early one that fails makes the later ones needless.
+_TOGETHER, _MOST_TOGETHER = 2, 12
 #: After one of these nothing more is asked.
 _ENDED = (TimedOut, Died, Garbled, NotAsked)
 
@@ -94,16 +94,17 @@ class _Search:
         self._is_over = False
         #: The right answer to the start, once it is known.
         self._start_right: Right | None = None
+        self._start_symptom: Symptom | None = None
 
     def begin(self) -> Found | None:
         """The start, when it fails in a way that an example can show."""
         upstream = self._examination.oracle.expected(self._start).upstream if self._start.is_with_gradients else None
         candidates = self._answerable([Trial(call=self._start, upstream=upstream)])
         found = self._asked(candidates)[0] if candidates else None
-        if found is None or found.symptom.kind == "dtype" or self._is_right_in_float32(found):
+        if found is None or found.symptom.kind in ("dtype", "form") or self._is_right_in_float32(found):
             return None
-        self._start_right = found.right
-        if found.symptom.kind in ("gradient", "no gradient"):
+        self._start_right, self._start_symptom = found.right, found.symptom
+        if found.symptom.is_of_gradients:
             return found
         call = replace(found.trial.call, wants=())
         return replace(found, trial=Trial(call=call))
@@ -114,7 +115,8 @@ class _Search:
         found = self._without_options(found)
         for axis in ("batch", "query"):
             found = self._first(found, one_position(found.trial, about, shapes, axis)) or found
-        found = self._first(found, smaller(found.trial, about, shapes)) or self._again_and_again(found)
+        sizes = smaller(found.trial, about, shapes, is_apart=found.symptom.kind == "shape")
+        found = self._first(found, sizes) or self._again_and_again(found)
         found = self._first(found, rounder(found.trial)) or found
         return self._with_zeros(found)
 
@@ -166,8 +168,9 @@ class _Search:
 
     def _first(self, found: Found, trials: Iterable[Trial]) -> Found | None:
         """The first of them that the student still gets wrong, as visibly."""
-        waiting = iter(trials)
-        while some := list(itertools.islice(waiting, _TOGETHER)):
+        waiting, count = iter(trials), _TOGETHER
+        while some := list(itertools.islice(waiting, count)):
+            count = min(2 * count, _MOST_TOGETHER)
             candidates = self._answerable(some)
             tried = self._asked(candidates)
             for one in tried:
@@ -178,7 +181,9 @@ class _Search:
         return None
 
     def _is_as_good(self, found: Found, tried: Found | None) -> TypeGuard[Found]:
-        if tried is None or not tried.symptom.is_like(found.symptom):
+        if tried is None or tried.symptom.has_fewer_heads(found.symptom):
+            return False
+        if self._start_symptom is None or not tried.symptom.is_like(self._start_symptom):
             return False
         return tried.symptom.difference >= min(_VISIBLE, found.symptom.difference)
 
@@ -241,8 +246,11 @@ class _Search:
         """Whether it raised over its dtype only: checks judge such a call by its answer in float32."""
         if found.symptom.kind != "raised":
             return False
-        call = in_float32(self._examination, replace(found.trial.call, wants=()))
-        outcome = self._ask_alone(_Candidate(trial=Trial(call=call), right=found.right))
+        right = found.right
+        if isinstance(right, Expected) and right.upstream is not None:
+            right = replace(right, upstream=right.upstream.float())
+        call = in_float32(self._examination, found.trial.call)
+        outcome = self._ask_alone(_Candidate(trial=Trial(call=call), right=right))
         return isinstance(outcome.reply, Returned) and not is_dtype_trouble(outcome, "float32")
 
     def _shapes(self, arguments: Mapping[str, Any]) -> Mapping[str, Shape]:

@@ -93,13 +93,21 @@ def one_position(trial: Trial, about: Callable, shapes: ShapesOfParameters, axis
     return found
 
 
-def smaller(trial: Trial, about: Callable, shapes: ShapesOfParameters) -> Iterator[Trial]:
-    """All small sizes together, those first that make the fewest numbers."""
+def smaller(trial: Trial, about: Callable, shapes: ShapesOfParameters, *, is_apart: bool = False) -> Iterator[Trial]:
+    """All small sizes together, those first that make the fewest numbers.
+
+    With `is_apart`, those first in which the fewest axes are of one length: a shape then says which axes it has.
+    """
+
+    def rank(chosen: Mapping[str, int]) -> tuple[int, ...]:
+        equal = len(chosen) - len(set(chosen.values())) if is_apart else 0
+        return equal, _count(chosen, about), *chosen.values()
+
     sizes = sizes_of(trial.call, about) or {}
     free = [axis for axis in sizes if axis not in about.splits]
     lengths = [[one for one in _LENGTHS.get(axis, _OTHER_LENGTHS) if one <= sizes[axis]] for axis in free]
     combinations = [dict(zip(free, chosen, strict=True)) for chosen in itertools.product(*lengths)]
-    for chosen in sorted(combinations, key=lambda chosen: (_count(chosen, about), tuple(chosen.values()))):
+    for chosen in sorted(combinations, key=rank):
         if any(chosen[axis] != sizes[axis] for axis in free):
             yield from _resized(trial, about, chosen, shapes)
 
@@ -173,8 +181,9 @@ _ARGUMENTS: tuple[tuple[Pattern, Pattern, Pattern], ...] = (
     (_mixed, _identity, _mixed),
 )
 _ROUNDINGS: tuple[Function[[torch.Tensor], torch.Tensor], ...] = (
+    lambda tensor: _one_digit(tensor, 1.0),
     torch.round,
-    lambda tensor: _one_digit(tensor),
+    lambda tensor: _one_digit(tensor, 0.0),
     lambda tensor: torch.round(tensor, decimals=1),
 )
 
@@ -189,10 +198,10 @@ def rounder(trial: Trial) -> Iterator[Trial]:
         yield from (trial.with_numbers(numbers | chosen) for chosen in arguments)
     for numbers in parameters[1:]:
         yield from (trial.with_numbers(numbers | chosen) for chosen in arguments[:2])
-    yield from map(trial.with_numbers, parameters)
     given = {name: one for name, one in trial.numbers.items() if not _is_parameter(name)}
-    for rounding in _ROUNDINGS:
-        yield trial.with_numbers({name: rounding(one) for name, one in given.items()})
+    for some in (*parameters[:1], {}):
+        for rounding in _ROUNDINGS:
+            yield trial.with_numbers(some | {name: rounding(one) for name, one in given.items()})
 
 
 def _plain_parameters(trial: Trial) -> list[dict[str, torch.Tensor]]:
@@ -236,9 +245,9 @@ def is_plain(parameter: torch.Tensor) -> bool:
     return torch.equal(parameter, _plain(parameter))
 
 
-def _one_digit(tensor: torch.Tensor) -> torch.Tensor:
-    """The first digit of each number, and zeros."""
-    unit = torch.pow(10.0, torch.floor(torch.log10(tensor.abs().clamp(min=1e-12))))
+def _one_digit(tensor: torch.Tensor, least: float) -> torch.Tensor:
+    """The first digit of each number and zeros, but no digit of less than `least`."""
+    unit = torch.pow(10.0, torch.floor(torch.log10(tensor.abs().clamp(min=1e-12)))).clamp(min=least)
     return torch.where(tensor.isfinite(), torch.round(tensor / unit) * unit, tensor)
 
 

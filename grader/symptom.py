@@ -1,7 +1,7 @@
 """What is wrong with one answer, told so that two failing calls can be compared: do they fail in the same way?
 
-Checks judge answers too (`answer`), claim by claim, and with words for a student. Here there is one question only, put to
-many small calls: is this still the failure that we started from, and is it large enough to be seen?
+Checks judge answers too (`answer`), claim by claim, and with words for a student. Here there is one question only, put
+to many small calls: is this still the failure that we started from, and is it large enough to be seen?
 """
 
 import math
@@ -45,14 +45,25 @@ class Symptom:
     names: tuple[str, ...]
     #: Largest difference; infinite where it is none of numbers.
     difference: float = math.inf
+    #: For each head whether it is wrong, in a value that has an axis for them.
+    heads: tuple[bool, ...] = ()
 
-    def is_like(self, other: "Symptom") -> bool:
-        """Whether it may stand for the other: wrong in the same way, and in the same values."""
-        if self.kind != other.kind:
+    @property
+    def is_of_gradients(self) -> bool:
+        """Whether the values are right, and it shows in the backward pass only."""
+        return self.kind in ("gradient", "no gradient") or (self.kind == "raised" and "backward" in self.names)
+
+    def is_like(self, start: "Symptom") -> bool:
+        """Whether it may stand for the start: wrong in the same way, and in the same values."""
+        if self.kind != start.kind or math.isinf(self.difference) != math.isinf(start.difference):
             return False
         if self.kind in ("gradient", "no gradient"):  # some vanish in small calls
-            return set(self.names) <= set(other.names)
-        return self.names == other.names
+            return set(self.names) <= set(start.names)
+        return self.names == start.names
+
+    def has_fewer_heads(self, other: "Symptom") -> bool:
+        """Whether heads that are wrong in the other, of as many, look right in this one."""
+        return len(self.heads) == len(other.heads) and self.heads != other.heads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +126,8 @@ class _Judged:
     def __init__(self, assignment: Assignment, call: Call, outcome: Outcome, right: Expected) -> None:
         assert isinstance(outcome.reply, Returned)
         self._call, self._outcome, self._right = call, outcome, right
-        self._names = assignment.callable(call.part, call.name).returns
+        self._about = assignment.callable(call.part, call.name)
+        self._names = self._about.returns
         self._tree = outcome.reply.tree
         tolerances = assignment.tolerances
         self._tolerance = tolerances.float32 if call.dtype == "float32" else tolerances.float64
@@ -184,13 +196,23 @@ class _Judged:
         self, kind: Kind, observed: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]
     ) -> Symptom | None:
         allowed = compare.allowance(self._tolerance, expected.values())
-        found = {}
+        found: dict[str, float] = {}
+        heads: tuple[bool, ...] = ()
         for name, right in expected.items():
             seen = observed[name].broadcast_to(right.shape) if right.dtype == torch.bool else observed[name]
-            mismatch = compare.compare(seen, right, 0.0 if right.dtype == torch.bool else _CLEARLY * allowed)
+            limit = 0.0 if right.dtype == torch.bool else _CLEARLY * allowed
+            mismatch = compare.compare(seen, right, limit)
             if mismatch:
                 found[name] = math.inf if math.isnan(mismatch.difference) else mismatch.difference
-        return Symptom(kind=kind, names=tuple(found), difference=max(found.values())) if found else None
+                heads = heads or self._heads(name, seen, right, limit)
+        return Symptom(kind=kind, names=tuple(found), difference=max(found.values()), heads=heads) if found else None
+
+    def _heads(self, name: str, seen: torch.Tensor, right: torch.Tensor, limit: float) -> tuple[bool, ...]:
+        axes = self._about.axes.get(name, ())
+        if "head" not in axes or len(axes) != right.ndim:
+            return ()
+        pairs = zip(seen.unbind(axes.index("head")), right.unbind(axes.index("head")), strict=True)
+        return tuple(compare.compare(*pair, limit) is not None for pair in pairs)
 
 
 def _fits(shape: tuple[int, ...], expected: torch.Tensor) -> bool:
