@@ -28,6 +28,7 @@ from grader.outcome import Died, Garbled, NotAsked, Outcome, Returned, TimedOut
 from grader.resize import Shape, tiled
 from grader.simpler import (
     Trial,
+    least_counts,
     one_position,
     rounder,
     smaller,
@@ -100,7 +101,7 @@ class _Search:
         """The start, when it fails in a way that an example can show."""
         upstream = self._examination.oracle.expected(self._start).upstream if self._start.is_with_gradients else None
         candidates = self._answerable([Trial(call=self._start, upstream=upstream)])
-        found = self._asked(candidates)[0] if candidates else None
+        found = next(iter(self._asked(candidates)), None)
         if found is None or found.symptom.kind in ("dtype", "form") or self._is_right_in_float32(found):
             return None
         self._start_right, self._start_symptom = found.right, found.symptom
@@ -115,6 +116,7 @@ class _Search:
         found = self._without_options(found)
         for axis in ("batch", "query"):
             found = self._first(found, one_position(found.trial, about, shapes, axis)) or found
+        found = self._first(found, least_counts(found.trial)) or found
         sizes = smaller(found.trial, about, shapes, is_apart=found.symptom.kind == "shape")
         found = self._first(found, sizes) or self._again_and_again(found)
         found = self._first(found, rounder(found.trial)) or found

@@ -93,6 +93,18 @@ def one_position(trial: Trial, about: Callable, shapes: ShapesOfParameters, axis
     return found
 
 
+def least_counts(trial: Trial) -> list[Trial]:
+    """With ones in every tensor of whole numbers: lengths of 1 leave most of a sequence to padding."""
+    arguments = trial.call.payload.arguments
+    counts = {
+        name: torch.ones_like(tensor)
+        for name, tensor in arguments.items()
+        if not tensor.is_floating_point() and tensor.dtype != torch.bool
+    }
+    payload = Payload(arguments | counts, trial.call.payload.parameters)
+    return [replace(trial, call=replace(trial.call, payload=payload))] if counts else []
+
+
 def smaller(trial: Trial, about: Callable, shapes: ShapesOfParameters, *, is_apart: bool = False) -> Iterator[Trial]:
     """All small sizes together, those first that make the fewest numbers.
 
