@@ -114,10 +114,11 @@ class _Search:
         """Make it simpler in every way, in turn."""
         about, shapes = self._about, self._shapes
         found = self._without_options(found)
-        for axis in ("batch", "query"):
+        is_apart = found.symptom.kind == "shape"
+        for axis in ("batch",) if is_apart else ("batch", "query"):
             found = self._first(found, one_position(found.trial, about, shapes, axis)) or found
         found = self._first(found, least_counts(found.trial)) or found
-        sizes = smaller(found.trial, about, shapes, is_apart=found.symptom.kind == "shape")
+        sizes = smaller(found.trial, about, shapes, is_apart=is_apart)
         found = self._first(found, sizes) or self._again_and_again(found)
         found = self._first(found, rounder(found.trial)) or found
         return self._with_zeros(found)

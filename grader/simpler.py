@@ -19,8 +19,6 @@ from grader.resize import Shape, ShapesOfParameters, resized, sizes_of, tiled
 #: Lengths that are tried of these axes, and of any other.
 _LENGTHS = {"batch": (1, 2), "query": (1, 2, 3), "key": (1, 2, 3)}
 _OTHER_LENGTHS = (1, 2)
-#: Axes along which one position alone may show it.
-_SLICED = ("batch", "query")
 #: Elements of the payload that are set to zero one by one, if there are no more.
 _MOST_ELEMENTS = 24
 #: Name under which the upstream gradient stands among a call's numbers.
@@ -105,14 +103,18 @@ def least_counts(trial: Trial) -> list[Trial]:
     return [replace(trial, call=replace(trial.call, payload=payload))] if counts else []
 
 
-def smaller(trial: Trial, about: Callable, shapes: ShapesOfParameters, *, is_apart: bool = False) -> Iterator[Trial]:
+def smaller(
+    trial: Trial, about: Callable, parameters: ShapesOfParameters, *, is_apart: bool = False
+) -> Iterator[Trial]:
     """All small sizes together, those first that make the fewest numbers.
 
-    With `is_apart`, those first in which the fewest axes are of one length: a shape then says which axes it has.
+    With `is_apart`, those first in which the axes of returned values differ most: a shape then says which they are.
     """
 
     def rank(chosen: Mapping[str, int]) -> tuple[int, ...]:
-        equal = len(chosen) - len(set(chosen.values())) if is_apart else 0
+        lengths = _with_wholes(chosen, about)
+        shapes = [[lengths.get(axis, 1) for axis in about.axes.get(name, ())] for name in about.returns]
+        equal = sum(len(shape) - len(set(shape)) for shape in shapes) if is_apart else 0
         return equal, _count(chosen, about), *chosen.values()
 
     sizes = sizes_of(trial.call, about) or {}
@@ -121,7 +123,7 @@ def smaller(trial: Trial, about: Callable, shapes: ShapesOfParameters, *, is_apa
     combinations = [dict(zip(free, chosen, strict=True)) for chosen in itertools.product(*lengths)]
     for chosen in sorted(combinations, key=rank):
         if any(chosen[axis] != sizes[axis] for axis in free):
-            yield from _resized(trial, about, chosen, shapes)
+            yield from _resized(trial, about, chosen, parameters)
 
 
 def smaller_by_axis(trial: Trial, about: Callable, shapes: ShapesOfParameters) -> list[Trial]:
@@ -150,11 +152,15 @@ def _rolled(call: Call, about: Callable, axis: str, position: int) -> Call:
     return replace(call, payload=Payload(tensors, call.payload.parameters))
 
 
+def _with_wholes(sizes: Mapping[str, int], about: Callable) -> dict[str, int]:
+    """With the axes that are made of others."""
+    wholes = {whole: math.prod(sizes.get(part, 1) for part in parts) for whole, parts in about.splits.items()}
+    return dict(sizes) | wholes
+
+
 def _count(sizes: Mapping[str, int], about: Callable) -> int:
     """Numbers in all arguments and returned values."""
-    lengths = dict(sizes)
-    for whole, parts in about.splits.items():
-        lengths[whole] = math.prod(lengths.get(part, 1) for part in parts)
+    lengths = _with_wholes(sizes, about)
     return sum(math.prod(lengths.get(axis, 1) for axis in axes) for axes in about.axes.values())
 
 

@@ -203,7 +203,7 @@ def test_shrink_mistake_between_samples_keeps_two_and_names_the_second(room):
 
 def test_shrink_overflow_stays_one(room):
     """A NaN is not exchanged for a wrong number, and the large number that it takes is a round one."""
-    student = room("softmax-overflows")
+    student = room("softmax-overflows", ("single_head.py", "y = p @ v", "p = 2 * p\n    y = p @ v"))
     query, key = (torch.full((2, 3, 7), 37.3).double() for _ in range(2))
 
     example = student.shrink(
@@ -368,12 +368,13 @@ def test_shrink_other_error_than_the_right_one_is_named(room):
 
 def test_shrink_wrong_shape_keeps_lengths_apart(room):
     """A shape of ones would not say which axis is missing."""
-    student = room(None, ("single_head.py", "y = p @ v", "y = (p @ v).transpose(1, 2)"))
+    student = room(None, ("single_head.py", "y = p @ v", "y = (p @ v)[0]"))
 
     example = student.shrink(student.attention("scaled_dot_product_attention"))
 
     observed, expected = (table(matrices)["output"][0] for matrices in (example.observed, example.expected))
-    assert observed == (expected[0], expected[2], expected[1]) != expected
+    assert observed == expected[1:]
+    assert len(expected) == len(set(expected))
     assert f"The shape of output is {list(observed)}; {list(expected)} is right." == example.remark
 
 
@@ -434,7 +435,7 @@ def test_shrink_failure_that_needs_earlier_calls_is_not_shown(room):
     student = room(
         None,
         ("single_head.py", "def sdpa(", "seen = []\n\n\ndef sdpa("),
-        ("single_head.py", "y = p @ v", "seen.append(1)\n    y = p @ v * len(seen)"),
+        ("single_head.py", "y = p @ v", "seen.append(1)\n    y = p @ v * min(len(seen), 2)"),
     )
     call = student.attention("scaled_dot_product_attention")
     student.examination.ask(call, None)
@@ -449,17 +450,11 @@ def test_shrink_random_answer_is_not_shown(room):
     assert student.shrink(student.attention("scaled_dot_product_attention")) is None
 
 
-def test_shrink_difference_that_shows_in_no_decimal_is_not_shown(room):
+def test_shrink_difference_that_is_hardly_more_than_allowed_is_not_shown(room):
     """Equal numbers side by side would puzzle everybody."""
-    student = room(
-        None,
-        ("single_head.py", "y = p @ v", "y = p @ v + 3e-5 * y.numel()"),
-        ("single_head.py", "    p = torch.softmax", "    y = v\n    p = torch.softmax"),
-    )
+    student = room(None, ("single_head.py", "y = p @ v", "y = p @ v + 3e-5"))
 
-    assert (
-        student.shrink(student.attention("scaled_dot_product_attention", batch=1, query=2, key=2, value_dim=2)) is None
-    )
+    assert student.shrink(student.attention("scaled_dot_product_attention")) is None
 
 
 # --- code that is no help ---------------------------------------------------------------------------------------
