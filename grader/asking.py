@@ -39,11 +39,11 @@ def observe(examination: Examination, question: Question) -> tuple[Call, Outcome
     """Put a question and note what came of it: the call as it was answered, perhaps in float32, and its outcome."""
     call, history, upstream = question.call, question.history, question.upstream
     answered, outcome = call, _put(examination, call, history, upstream)
-    if call.dtype == "float64" and _is_dtype_trouble(outcome):
-        single = _in_float32(examination, call)
-        earlier = [_in_float32(examination, one) for one in history]
+    if call.dtype == "float64" and is_dtype_trouble(outcome):
+        single = in_float32(examination, call)
+        earlier = [in_float32(examination, one) for one in history]
         again = _put(examination, single, earlier, upstream if upstream is None else upstream.float())
-        if isinstance(again.reply, Returned) and not _is_dtype_trouble(again, "float32"):
+        if isinstance(again.reply, Returned) and not is_dtype_trouble(again, "float32"):
             answered, outcome = single, again
     examination.note(question, outcome, answered.dtype)
     return answered, outcome
@@ -104,7 +104,7 @@ def _argument(name: str, value: Any, tensors: dict[str, torch.Tensor]) -> Argume
     return {"tensor": name}
 
 
-def _in_float32(examination: Examination, call: Call) -> Call:
+def in_float32(examination: Examination, call: Call) -> Call:
     """The same question in float32, to a module of its own."""
     payload = examination.inputs.payload(_single(call.payload.arguments), _single(call.payload.parameters))
     single = replace(call, payload=payload, dtype="float32")
@@ -115,7 +115,7 @@ def _single(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
 
 
-def _is_dtype_trouble(outcome: Outcome, dtype: str = "float64") -> bool:
+def is_dtype_trouble(outcome: Outcome, dtype: str = "float64") -> bool:
     """Whether asking in float32 could help: it raised, or a floating value is not of the inputs' dtype."""
     reply = outcome.reply
     if isinstance(outcome.backward, Raised):
@@ -144,8 +144,8 @@ def must_raise(examination: Examination, call: Call, error: type[Exception], whe
     examination.note(examination.question(call, None), outcome, call.dtype)
     reply = outcome.reply
     about = asked(examination, call)
-    if isinstance(reply, Raised) and error.__name__ not in reply.bases and _is_dtype_trouble(outcome):
-        again = examination.ask_once(_in_float32(examination, call), None).reply
+    if isinstance(reply, Raised) and error.__name__ not in reply.bases and is_dtype_trouble(outcome):
+        again = examination.ask_once(in_float32(examination, call), None).reply
         reply = again if isinstance(again, Raised) and error.__name__ in again.bases else reply
     if isinstance(reply, Raised) and reply.stage != "import" and not reply.is_unfilled:
         if error.__name__ in reply.bases:

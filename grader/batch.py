@@ -26,12 +26,13 @@ class Batch:
     upstream_frame: bytes
 
 
-def make_batches(questions: Iterable[Question]) -> tuple[Batch, ...]:
+def make_batches(questions: Iterable[Question], handles: Iterator[int] | None = None) -> tuple[Batch, ...]:
     """Group questions by kind of check and part, in their order.
 
-    The modules that a batch builds have handles below 0, so that no later call meets them.
+    The modules that a batch builds have handles below 0, so that no later call meets them; or those of `handles`, where
+    a worker is put several batches, which must not meet each other's.
     """
-    handles = itertools.count(-1, -1)
+    handles = handles or itertools.count(-1, -1)
     groups: dict[tuple[bool, str], list[Question]] = {}
     for question in questions:
         groups.setdefault((question.is_visible, question.call.part), []).append(question)

@@ -181,6 +181,11 @@ class Conversation:
         self._has_failed_together = True
         return None
 
+    def begin_anew(self) -> None:
+        """What is asked next meets a worker that was asked nothing before."""
+        self._line.end()
+        self._line.printed()  # and was told already
+
     def close(self) -> None:
         """End the worker."""
         self._line.close()

@@ -29,6 +29,9 @@ class Respondent(Protocol):
     def ask_all(self, batch: Batch) -> Sequence[Outcome] | None:
         """The outcomes of a batch, or None when each question is to be put alone."""
 
+    def begin_anew(self) -> None:
+        """What is asked next meets nothing that was asked before: no module, nothing a file keeps for itself."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Printed:
@@ -114,6 +117,14 @@ class Examination:
             self._reached[call.build.handle] += 1
         self._note_printed(outcome)
         return outcome
+
+    def ask_together(self, batch: Batch) -> Sequence[Outcome] | None:
+        """The outcomes of a batch that no check put; None when each question is to be put alone."""
+        return self._respondent.ask_all(batch)
+
+    def begin_anew(self) -> None:
+        """What is asked next is asked of somebody who was asked nothing before."""
+        self._respondent.begin_anew()
 
     def calls_that_reached(self, call: Call) -> int:
         """How many calls the module of this one has had, not counting those whose outcome was looked up."""

@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import json
 import sys
+from collections.abc import Callable as Function
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,11 @@ PACKAGE = "reference"
 
 class OracleError(Exception):
     """The course's reference cannot answer: a fault of the course, never of a student."""
+
+    def __init__(self, text: str, raised: str = "") -> None:
+        """`raised`: name of the exception's class, where the reference raised one."""
+        super().__init__(text)
+        self.raised = raised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +73,22 @@ class Oracle:
             self._known[key] = self._ask(call, source)
         return self._known[key]
 
+    def answer(self, call: Call, upstream_of: Function[[torch.Tensor], torch.Tensor] | None = None) -> Expected:
+        """The reference's answer to a question that no check puts. It is not remembered: there are too many of these.
+
+        Args:
+            upstream_of: makes the upstream gradient from the first value; None: no gradients.
+
+        Raises:
+            OracleError: as `expected` does.
+        """
+        answerer, values = self._forward(call, "reference")
+        if upstream_of is None:
+            return Expected(values=values, gradients={}, upstream=None)
+        upstream = upstream_of(next(iter(values.values())))
+        gradients = self._backward(answerer, call, "reference", upstream)
+        return Expected(values=values, gradients=gradients, upstream=upstream)
+
     def parameter_shapes(self, part: str, name: str, arguments: Mapping[str, object]) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the parameters a module must have when built with these arguments."""
         key = json.dumps([part, name, dict(arguments)], sort_keys=True)
@@ -93,22 +115,30 @@ class Oracle:
         return call.request(*self.target(call.part, call.name, source))
 
     def _ask(self, call: Call, source: str) -> Expected:
-        answerer = self.answerer()
-        reply = answerer.call(self.request(call, source))
-        if reply.header["status"] != "returned":
-            raise OracleError(f"the {source} of {call.name} did not answer: {reply.header}")
-        values = self._values(call, reply)
+        answerer, values = self._forward(call, source)
         if not call.is_with_gradients:
             return Expected(values=values, gradients={}, upstream=None)
         output = next(iter(values.values()))
         # Random, since the sum of the outputs hides whole classes of errors; equal for equal questions.
         upstream = self._upstreams.normal(call.digest, *output.shape).to(output.dtype)
+        gradients = self._backward(answerer, call, source, upstream)
+        return Expected(values=values, gradients=gradients, upstream=upstream)
+
+    def _forward(self, call: Call, source: str) -> tuple[Answerer, dict[str, torch.Tensor]]:
+        answerer = self.answerer()
+        reply = answerer.call(self.request(call, source))
+        if reply.header["status"] != "returned":
+            raised = reply.header.get("type", "") if reply.header["status"] == "raised" else ""
+            raise OracleError(f"the {source} of {call.name} did not answer: {reply.header}", raised)
+        return answerer, self._values(call, reply)
+
+    def _backward(self, answerer: Answerer, call: Call, source: str, upstream: torch.Tensor) -> dict[str, torch.Tensor]:
         gradients = answerer.gradient(Frame({}, {"upstream": upstream}))
         if gradients.header["status"] != "gradients":
             raise OracleError(f"the {source} of {call.name} has no gradients: {gradients.header}")
         # An input that the answer does not depend on has the gradient zero.
         zeros = {name: torch.zeros_like(call.payload.tensors[name]) for name in gradients.header["missing"]}
-        return Expected(values=values, gradients=gradients.tensors | zeros, upstream=upstream)
+        return gradients.tensors | zeros
 
     def _values(self, call: Call, reply: Frame) -> dict[str, torch.Tensor]:
         tree = reply.header["tree"]

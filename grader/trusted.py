@@ -1,6 +1,6 @@
 """Trusted code in the place of a student: a course's own modules, answering in this process as a worker would."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import ModuleType
 
@@ -46,10 +46,11 @@ class TrustedRespondent:
     What a check finds wrong with the reference is wrong with the check.
     """
 
-    def __init__(self, oracle: Oracle, modules: Mapping[str, ModuleType] | None = None) -> None:
-        """`modules`: by the names of the reference's; None: those themselves."""
+    def __init__(self, oracle: Oracle, make: Callable[[], Mapping[str, ModuleType]] | None = None) -> None:
+        """`make`: makes the modules, by the names of the reference's; None: those themselves."""
         self._oracle = oracle
-        self._answerer = Answerer(modules.__getitem__, _is_not_own) if modules is not None else oracle.answerer()
+        self._make = make
+        self.begin_anew()
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """The outcome of a call, and with `upstream` of its backward pass."""
@@ -57,6 +58,11 @@ class TrustedRespondent:
 
     def ask_all(self, batch: Batch) -> None:
         """Nothing is saved by asking this process many things at once."""
+
+    def begin_anew(self) -> None:
+        """From now on, nothing of earlier calls is left."""
+        modules = self._make() if self._make else None
+        self._answerer = Answerer(modules.__getitem__, _is_not_own) if modules else self._oracle.answerer()
 
 
 def _is_not_own(file: str) -> bool:

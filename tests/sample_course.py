@@ -166,12 +166,17 @@ class Pupil:
     def __init__(self, callables: Mapping[str, Callable[..., Any]]) -> None:
         module = ModuleType("pupil")
         vars(module).update(callables)
-        self._answerer = Answerer(lambda part: module, is_own=lambda file: False)
+        self._module = module
+        self.begin_anew()
         #: Every call put, in order.
         self.asked: list[Call] = []
 
     def ask_all(self, batch: Batch) -> None:
         """Each question is to be put alone."""
+
+    def begin_anew(self) -> None:
+        """Keep nothing that was built."""
+        self._answerer = Answerer(lambda part: self._module, is_own=lambda file: False)
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """The outcome of a call, and with `upstream` of its backward pass."""

@@ -67,6 +67,16 @@ def test_batch_modules_have_handles_no_later_call_uses():
     assert [-1, -2, -3] == [header["build"]["handle"] for header in headers]
 
 
+def test_batch_modules_have_the_handles_that_are_given():
+    """A worker that is put several batches builds each module anew."""
+    build = Build(arguments={}, handle=1)
+    (batch,) = make_batches([question(0, build=build), question(1, build=build)], iter([7, 9]))
+
+    headers = wire.decode(*_halves(batch.frame)).header["calls"]
+
+    assert [7, 9] == [header["build"]["handle"] for header in headers]
+
+
 def test_batch_without_gradients_sends_no_upstream():
     """Nothing is sent for nothing."""
     assert b"" == batch_of(question()).upstream_frame

@@ -499,3 +499,14 @@ def test_conversation_worker_that_others_keep_from_its_processor_is_given_the_ti
         reply = conversation.ask(make_call(), None).reply
 
     assert isinstance(reply, Returned), reply
+
+
+def test_conversation_begun_anew_remembers_nothing(talk):
+    """What a file keeps for itself is gone, and so is the worker that kept it."""
+    conversation = talk("calls = []\n" + function("calls.append(1)\nreturn x * len(calls)"))
+    conversation.ask(make_call(), None)
+
+    conversation.begin_anew()
+    outcome = conversation.ask(make_call(), None)
+
+    assert INPUT.tolist() == outcome.tensors["0"].tolist()

@@ -225,3 +225,22 @@ def test_oracle_reference_module_that_is_not_there_is_told(course):
     told = refusal(oracle(course).parameter_shapes, "scale", "Scale", {"size": 3})
 
     assert told.startswith(f"{course.assignment('tiny').where} names the reference module 'tiny': ")
+
+
+def test_oracle_answer_takes_the_upstream_gradient_it_is_given(course):
+    """Made from the first value; without one there are no gradients."""
+    answer = oracle(course).answer(call(), lambda output: torch.full_like(output, 3))
+
+    assert torch.equal(QUERY * KEY, answer.values["output"])
+    assert torch.equal(3 * KEY, answer.gradients["arg.query"])
+    assert {} == oracle(course).answer(call()).gradients
+
+
+def test_oracle_error_names_what_the_reference_raised(course):
+    """For whoever asks whether an exception is the right answer."""
+    gate = Call(part="mix", name="gate", arguments=(-1,), payload=Payload({}, {}))
+
+    with pytest.raises(OracleError) as failed:
+        oracle(course).answer(gate)
+
+    assert "ValueError" == failed.value.raised

@@ -33,7 +33,8 @@ class Trial:
 def attempt(grading: Grading, made: Made) -> Trial:
     """Grade the reference with these mistakes made."""
     assert grading.diagnostics is not None, "only after the rehearsal"
-    respondent = TrustedRespondent(grading.oracle, grading.diagnostics.edited.modules(made))
+    edited = grading.diagnostics.edited
+    respondent = TrustedRespondent(grading.oracle, lambda: edited.modules(made))
     examined, explained = grading.try_out(respondent)
     results = zip(examined.specs, examined.results, strict=True)
     failed = [spec for spec, result in results if result.verdict is not Verdict.PASSED]
