@@ -22,7 +22,8 @@ def solution(style: str) -> dict[str, str]:
 def entries(style: str) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Each mistake of a style: its id in the course's catalogue, its title, and the edited files.
 
-    An empty id: the catalogue has no such mistake, and nothing may be named.
+    An empty id: the catalogue has no such mistake, and nothing may be named. An id may occur more than once: a
+    mistake can be made in one function or in another.
 
     Raises:
         ValueError: the text that an edit replaces does not occur exactly once.

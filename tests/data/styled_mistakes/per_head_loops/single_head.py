@@ -28,7 +28,7 @@ def attention_with_loops(query, key, value):
         scores = torch.zeros(S, dtype=query.dtype)
         for j in range(S):
             scores[j] = torch.dot(query[i], key[j]) / D**0.5
-        exps = torch.exp(scores - scores.max())
+        exps = torch.exp(scores - scores.max(dim=0).values)
         total = exps.sum()
         row = torch.zeros(value.shape[1], dtype=value.dtype)
         for j in range(S):
