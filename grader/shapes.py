@@ -1,0 +1,424 @@
+"""The way of the tensors through a call: a student's own operations, in the names of the assignment's axes.
+
+The call is made with lengths that are different primes, so that every length on the way says which axes it is made of,
+in whatever order and however folded. Then the first step that no right solution can take is marked. Right values are
+computed in very many ways, so few things are certain; where nothing is, nothing is marked.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from grader.assignment import Callable, Station
+from grader.call import Call
+from grader.finding import Shapes, Step
+from grader.outcome import Made, Raised, Returned, Traced
+from grader.resize import Draw, ShapesOfParameters, resized, sizes_of
+
+#: Lengths of the axes, in order. Neither 2 nor 3, by which queries, keys and values are stacked; as small as can be,
+#: since a loop over positions is a legal way.
+_PRIMES = (5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
+#: Steps that are shown.
+MOST_SHOWN = 60
+#: Characters of torch's own words on an exception.
+_MOST_WORDS = 200
+#: Operations that multiply and add up: different spellings of the same step.
+_PRODUCTS = frozenset({"matmul", "mm", "bmm", "mv", "dot", "einsum", "tensordot", "inner"})
+#: Operations that move elements and compute nothing.
+_MOVES = frozenset(
+    {"view", "reshape", "flatten", "unflatten", "view_as", "reshape_as", "transpose", "permute", "swapaxes", "movedim"}
+    | {"swapdims", "moveaxis", "T", "mT", "contiguous", "cat", "concat", "stack", "split", "chunk", "rearrange"}
+)
+#: Ways to write one operation; `view` and `reshape` fail of the same mistake.
+_FAMILIES = dict.fromkeys(_PRODUCTS, "product") | dict.fromkeys(("view", "reshape", "unflatten", "view_as"), "reshape")
+#: Operations that make weights of scores, or begin to.
+_NORMALISING = frozenset({"softmax", "exp", "log_softmax", "sigmoid"})
+#: The stated shape that a softmax makes.
+_WEIGHTS = "weights"
+#: An axis of the shapes on the way that stands for the axis along which one of the arguments has its vectors.
+_POSITION = "position"
+
+
+def trace_sizes(about: Callable) -> dict[str, int]:
+    """Lengths by axis that tell the axes of a callable apart; those that are made of others are left out.
+
+    Raises:
+        ValueError: there are more axes than lengths.
+    """
+    names = _basic_axes(about)
+    if len(names) > len(_PRIMES):
+        raise ValueError(f"{len(names)} axes; at most {len(_PRIMES)} can be told apart")
+    return dict(zip(names, _PRIMES, strict=False))
+
+
+def to_trace(
+    call: Call, about: Callable, draw: Draw, shapes_of_parameters: ShapesOfParameters, *, handle: int = 0
+) -> Call | None:
+    """The call with lengths that tell its axes apart; None when it cannot be made. Arguments as for `resized`."""
+    known = sizes_of(call, about)
+    if known is None:
+        return None
+    sizes = {axis: length for axis, length in trace_sizes(about).items() if axis in known}
+    return resized(call, about, sizes, draw, shapes_of_parameters, handle=handle)
+
+
+def shapes_on_the_way(traced: Traced, call: Call, about: Callable, called: str) -> Shapes | None:
+    """The record for a report; None when there is nothing to be shown.
+
+    Whether the call goes wrong is the caller's knowledge: only then is a departure one.
+
+    Args:
+        call: the one that was traced; where its axes have other lengths than `trace_sizes`, less is claimed.
+        called: the call as text.
+    """
+    ruler = _Ruler.of(call, about)
+    if ruler is None:
+        return None
+    way = _Way(traced, call, about, ruler)
+    number, departs = way.departure or (None, "")
+    shown = way.shown
+    if not shown:
+        return None
+    is_cut = traced.is_cut or len(shown) > MOST_SHOWN
+    last = next((place for place, one in enumerate(shown) if one == number), 0) + 5
+    shown = shown[max(0, last - MOST_SHOWN) :][:MOST_SHOWN]
+    stages = way.stages
+    return Shapes(
+        part=call.part,
+        callable=call.name,
+        call=called,
+        sizes=ruler.sizes_text,
+        steps=tuple(
+            _step(traced.steps[one], ruler, stages.get(one, ""), departs if one == number else "") for one in shown
+        ),
+        is_cut=is_cut,
+        wanted=tuple(f"{station.name} {_listed(station.axes)}" for station in about.way),
+    )
+
+
+def gradient_cut(traced: Traced) -> tuple[str, int, str] | None:
+    """File, line and operation where a gradient that never arrives was cut off; None where that is not certain."""
+    made = traced.step(traced.cut)
+    return (made.file, made.line, made.operation) if made else None
+
+
+def weak_signature(traced: Traced) -> tuple[object, ...] | None:
+    """What a call failed of, to be compared with how trusted code fails: what raised, or what first made NaN.
+
+    Equal for the usual spellings of one operation. None where no operation raised and none made NaN.
+    """
+    kind, made = "raised", traced.step(traced.raised)
+    if made is None and isinstance(traced.reply, Returned):
+        kind, made = "nan", traced.step(traced.nan)
+    if made is None:
+        return None
+    name = made.operation.rstrip("_")
+    family = _FAMILIES.get(name, name)
+    shapes: Sequence[tuple[int, ...]] = made.inputs
+    if family == "product":  # operands in any order, their axes too: an einsum needs no transposing
+        shapes = sorted(tuple(sorted(shape)) for shape in shapes)
+    return kind, family, tuple(shapes)
+
+
+# --- names of lengths ---------------------------------------------------------------------------------------------
+
+
+def _basic_axes(about: Callable) -> list[str]:
+    """Axes that are made of no others, in the order in which they are stated."""
+    stated = [axes for name in (*about.returns, *about.arguments) for axes in [about.axes.get(name, ())]]
+    names: dict[str, None] = {}
+    for axis in (axis for axes in stated for axis in axes):
+        names |= dict.fromkeys(about.splits.get(axis, (axis,)))
+    return list(names)
+
+
+@dataclass(frozen=True)
+class _Ruler:
+    """Reads lengths as axes."""
+
+    sizes: Mapping[str, int]
+    splits: Mapping[str, tuple[str, ...]]
+    basic: tuple[str, ...]
+
+    @classmethod
+    def of(cls, call: Call, about: Callable) -> "_Ruler | None":
+        sizes = sizes_of(call, about)
+        if sizes is None:
+            return None
+        return cls(sizes, about.splits, tuple(axis for axis in _basic_axes(about) if axis in sizes))
+
+    @cached_property
+    def is_certain(self) -> bool:
+        """Whether a length says which axes it is made of."""
+        lengths = [self.sizes[axis] for axis in self.basic]
+        return len(set(lengths)) == len(lengths) and set(lengths) <= set(_PRIMES)
+
+    @cached_property
+    def sizes_text(self) -> str:
+        return ", ".join(f"{axis} {self.sizes[axis]}" for axis in (*self.basic, *self.splits) if axis in self.sizes)
+
+    def axes(self, length: int) -> tuple[str, ...] | None:
+        """The basic axes whose product a length is; None when it is none, or that is not certain."""
+        if not self.is_certain or length < 1:
+            return None
+        found = []
+        for axis in self.basic:
+            while length % self.sizes[axis] == 0:
+                found.append(axis)
+                length //= self.sizes[axis]
+        return tuple(found) if length == 1 else None
+
+    def shape_axes(self, shape: Sequence[int]) -> list[tuple[str, ...]] | None:
+        """Basic axes of each axis of a shape; those of length 1 are left out. None when one of them is unknown."""
+        found = [self.axes(length) for length in shape if length != 1]
+        return [axes for axes in found if axes] if None not in found else None
+
+    def text(self, shape: Sequence[int]) -> str:
+        return _listed([self._length_text(length) for length in shape])
+
+    def _length_text(self, length: int) -> str:
+        names = [axis for axis, size in self.sizes.items() if size == length and length > 1]
+        if not self.is_certain:  # a product of others may be as long by chance
+            return names[0] if len(names) == 1 and not self._is_product(length) else str(length)
+        axes = list(self.axes(length) or ())
+        if not axes:
+            return str(length)
+        for whole, parts in self.splits.items():
+            if all(part in axes for part in parts):
+                axes = [axis for axis in axes if axis not in parts or axes.count(axis) > 1] + [whole]
+        return "·".join(axes)
+
+    def _is_product(self, length: int) -> bool:
+        lengths = [size for size in self.sizes.values() if 1 < size < length]
+        return any(one * other == length for one in lengths for other in lengths)
+
+    def wanted(self, axes: Sequence[str]) -> tuple[int, ...] | None:
+        """The lengths of these axes, where all are known."""
+        return tuple(self.sizes[axis] for axis in axes) if set(axes) <= self.sizes.keys() else None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"[{', '.join(names)}]"
+
+
+def _step(made: Made, ruler: _Ruler, stage: str, departs: str) -> Step:
+    return Step(
+        file=made.file,
+        line=made.line,
+        operation=f"{made.operation} {made.detail}".rstrip(),
+        inputs=tuple(_without_repeats([ruler.text(shape) for shape in made.inputs])),
+        output=", ".join(_without_repeats([ruler.text(shape) for shape in made.outputs])),
+        times=made.times,
+        stage=stage,
+        departs=departs,
+    )
+
+
+def _without_repeats(texts: Sequence[str]) -> Iterator[str]:
+    """Three equal shapes or more in a row are counted."""
+    start = 0
+    for end in range(1, len(texts) + 1):
+        if end == len(texts) or texts[end] != texts[start]:
+            count = end - start
+            yield from [f"{count} × {texts[start]}"] if count > 2 else texts[start:end]
+            start = end
+
+
+# --- what is known of a way ---------------------------------------------------------------------------------------
+
+
+class _Way:
+    """The steps of one call, held against the shapes that its assignment states."""
+
+    def __init__(self, traced: Traced, call: Call, about: Callable, ruler: _Ruler) -> None:
+        self._traced = traced
+        self._about = about
+        self._ruler = ruler
+        self._arguments = frozenset(
+            name for name, tensor in call.payload.arguments.items() if tensor.is_floating_point()
+        )
+
+    @cached_property
+    def shown(self) -> list[int]:
+        """Numbers of the steps that made a tensor, or that the call ended with."""
+        return [
+            number
+            for number, made in enumerate(self._traced.steps)
+            if made.outputs or (made.is_raised and number == self._traced.raised)
+        ]
+
+    @cached_property
+    def departure(self) -> tuple[int, str] | None:
+        """The first step that departs from what is stated, and how."""
+        found = [one for one in (self._doubled(), self._unsplit(), self._raised()) if one]
+        return min(found) if found else self._returned()
+
+    # --- departures ---------------------------------------------------------------------------------------------
+
+    def _doubled(self) -> tuple[int, str] | None:
+        """A tensor made of the arguments that has an axis twice: [.., head, head], or every query with every query."""
+        for number in self.shown:
+            made = self._traced.steps[number]
+            if not made.is_floating or not self._from(made) or made.operation.startswith("diag"):
+                continue
+            for shape in made.outputs[:1]:
+                axes = self._ruler.shape_axes(shape) or []
+                alone = [one[0] for one in axes if len(one) == 1]
+                doubled = [axis for axis in self._ruler.basic if alone.count(axis) > 1]
+                if doubled:
+                    return number, f"{doubled[0]} is here twice, as in no shape on the way{self._instead(made)}"
+        return None
+
+    def _instead(self, made: Made) -> str:
+        station = self._first_of_several
+        return f"; {station.name}: {_listed(station.axes)}" if station and len(self._from(made)) > 1 else ""
+
+    def _unsplit(self) -> tuple[int, str] | None:
+        """One softmax where every head needs one of its own."""
+        station = self._first_of_several
+        heads = {part for parts in self._about.splits.values() for part in parts} & set(station.axes if station else ())
+        if not station or len(heads) != 1 or not self._ruler.is_certain or self._traced.is_cut:
+            return None
+        if not isinstance(self._traced.reply, Returned) or any(made.is_wrapped for made in self._traced.steps):
+            return None
+        head = heads.pop()
+        wanted = sorted(axis for axis in station.axes if axis != head)
+        softmaxes = [
+            (number, made)
+            for number, made in enumerate(self._traced.steps)
+            if made.operation == "softmax" and made.outputs and len(self._from(made)) > 1
+        ]
+        total = sum(made.times for _, made in softmaxes)
+        if not softmaxes or total >= self._ruler.sizes[head]:
+            return None
+        for _, made in softmaxes:
+            axes = self._ruler.shape_axes(made.outputs[0])
+            if axes is None or sorted(axis for one in axes for axis in one) != wanted:
+                return None
+        number = softmaxes[0][0]
+        return number, f"no axis {head}, and not once for each; {station.name}: {_listed(station.axes)}"
+
+    def _raised(self) -> tuple[int, str] | None:
+        """The operation that the call ended with."""
+        made, reply = self._traced.step(self._traced.raised), self._traced.reply
+        if made is None or self._traced.raised is None or not isinstance(reply, Raised):
+            return None
+        words = self._unequal(made) or (reply.message.splitlines() or [reply.type])[0][:_MOST_WORDS]
+        return self._traced.raised, f"raised an error here: {words}"
+
+    def _unequal(self, made: Made) -> str:
+        """Why two tensors cannot be multiplied, where it is the axis that is summed over."""
+        if made.operation not in ("matmul", "mm", "bmm") or len(made.inputs) != 2:
+            return ""
+        first, second = made.inputs
+        if len(first) < 2 or len(second) < 2 or first[-1] == second[-2]:
+            return ""
+        names = self._ruler.text((first[-1], second[-2]))[1:-1].split(", ")
+        return f"{names[0]}, last of the first shape, is not {names[1]}, the last but one of the second"
+
+    def _returned(self) -> tuple[int, str] | None:
+        """The step that made a returned value of another shape than is stated."""
+        reply, names = self._traced.reply, self._about.returns
+        if not isinstance(reply, Returned):
+            return None
+        nodes = reply.tree.items if reply.tree.kind == "sequence" else (reply.tree,)
+        if len(nodes) != len(names):
+            return None
+        for name, node, number in zip(names, nodes, self._traced.returned, strict=False):
+            axes = self._about.axes.get(name, ())
+            wanted = self._ruler.wanted(axes)
+            made = self._traced.step(number)
+            if node.shape is None or not axes or wanted is None or node.shape == wanted:
+                continue
+            if number is not None and made is not None and node.shape in made.outputs:
+                return number, f"returned as {name}, which is to be {_listed(axes)}"
+        return None
+
+    # --- stages -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def stages(self) -> dict[int, str]:
+        """Names of stated shapes by the number of the step that made them, where that is certain."""
+        found: dict[int, str] = {}
+        if not self._ruler.is_certain:
+            return found
+        seen: set[tuple[int, frozenset[str]]] = set()
+        is_normalised = False
+        for number in self.shown:
+            made = self._traced.steps[number]
+            is_normalised |= made.operation.rstrip("_") in _NORMALISING
+            place = self._place(made, seen, is_normalised) if self._can_be_one(made) else None
+            if place is not None:
+                found[number] = self._about.way[place].name
+                seen.add((place, self._from(made)))
+        return found
+
+    def _can_be_one(self, made: Made) -> bool:
+        return made.is_floating and not made.is_wrapped and made.times == 1 and len(made.outputs) == 1
+
+    def _place(self, made: Made, seen: set[tuple[int, frozenset[str]]], is_normalised: bool) -> int | None:
+        """The first stated shape that it can be and that no step before it was.
+
+        The way of each argument alone is made for each; what is made of several is made once, and in order.
+        """
+        sources, name = self._from(made), made.operation.rstrip("_")
+        latest = max((place for place, others in seen if len(others) > 1), default=-1)
+        for place, station in enumerate(self._about.way):
+            is_single = _POSITION in station.axes
+            is_due = (
+                (place, sources) not in seen if is_single else place > latest and is_normalised == self._is_late(place)
+            )
+            if is_single != (len(sources) == 1) or not is_due or not sources or not self._has_axes(made, station):
+                continue
+            if is_single and self._about.kind == "module" and not made.is_learned:
+                continue
+            if self._is_move(place) and name not in _MOVES:
+                continue
+            if (station.name == _WEIGHTS) != (name == "softmax"):
+                continue
+            return place
+        return None
+
+    def _is_late(self, place: int) -> bool:
+        """Whether a stated shape is that of the weights, or comes after them."""
+        return any(station.name == _WEIGHTS for station in self._about.way[: place + 1])
+
+    def _is_move(self, place: int) -> bool:
+        """Whether a stated shape has the axes of the one before, in other places."""
+        if place == 0:
+            return False
+        before, after = (sorted(map(str, self._flat(self._about.way[one].axes))) for one in (place - 1, place))
+        return before == after and self._about.way[place - 1].axes != self._about.way[place].axes
+
+    def _has_axes(self, made: Made, station: Station) -> bool:
+        """Whether a shape has the axes of a stated one, in any order, where what is split there is split."""
+        axes = self._ruler.shape_axes(made.outputs[0])
+        if axes is None:
+            return False
+        flat = sorted(axis for one in axes for axis in one)
+        if flat not in [sorted(self._flat(station.axes, position)) for position in self._positions(station)]:
+            return False
+        return all(
+            (whole in station.axes) == any(set(parts) <= set(one) for one in axes)
+            for whole, parts in self._wholes(flat)
+        )
+
+    def _wholes(self, flat: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        return ((whole, parts) for whole, parts in self._about.splits.items() if set(parts) <= set(flat))
+
+    def _flat(self, axes: Sequence[str], position: str = _POSITION) -> list[str]:
+        named = [position if axis == _POSITION else axis for axis in axes]
+        return [part for axis in named for part in self._about.splits.get(axis, (axis,))]
+
+    def _positions(self, station: Station) -> list[str]:
+        """What the axis `position` may be: any that no other axis of this shape is."""
+        return [axis for axis in self._ruler.basic if axis not in self._flat(station.axes)] or [_POSITION]
+
+    def _from(self, made: Made) -> frozenset[str]:
+        """Floating arguments it depends on."""
+        return self._arguments & set(made.sources)
+
+    @cached_property
+    def _first_of_several(self) -> Station | None:
+        """The first stated shape of something that is made of several arguments: the scores."""
+        return next((station for station in self._about.way if _POSITION not in station.axes), None)
