@@ -6,11 +6,11 @@ computed in very many ways, so few things are certain; where nothing is, nothing
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from grader.assignment import Callable, Station
-from grader.call import Call
+from grader.call import Call, Payload
 from grader.finding import Shapes, Step
 from grader.outcome import Made, Raised, Returned, Traced
 from grader.resize import Draw, ShapesOfParameters, resized, sizes_of
@@ -29,6 +29,8 @@ _MOVES = frozenset(
     {"view", "reshape", "flatten", "unflatten", "view_as", "reshape_as", "transpose", "permute", "swapaxes", "movedim"}
     | {"swapdims", "moveaxis", "T", "mT", "contiguous", "cat", "concat", "stack", "split", "chunk", "rearrange"}
 )
+#: Operations on two tensors whose shapes are held against each other from the last axis on.
+_ELEMENTWISE = frozenset({"add", "sub", "mul", "div", "masked_fill", "logical_and", "logical_or", "maximum", "minimum"})
 #: Ways to write one operation; `view` and `reshape` fail of the same mistake.
 _FAMILIES = dict.fromkeys(_PRODUCTS, "product") | dict.fromkeys(("view", "reshape", "unflatten", "view_as"), "reshape")
 #: Operations that make weights of scores, or begin to.
@@ -54,12 +56,31 @@ def trace_sizes(about: Callable) -> dict[str, int]:
 def to_trace(
     call: Call, about: Callable, draw: Draw, shapes_of_parameters: ShapesOfParameters, *, handle: int = 0
 ) -> Call | None:
-    """The call with lengths that tell its axes apart; None when it cannot be made. Arguments as for `resized`."""
+    """The call with lengths that tell its axes apart; None when it cannot be made. Arguments as for `resized`.
+
+    A tensor that is handed over twice, as in self-attention, becomes two, so that queries and keys can be told apart.
+    """
+    call = _with_tensors_apart(call, about)
     known = sizes_of(call, about)
     if known is None:
         return None
     sizes = {axis: length for axis, length in trace_sizes(about).items() if axis in known}
     return resized(call, about, sizes, draw, shapes_of_parameters, handle=handle)
+
+
+def _with_tensors_apart(call: Call, about: Callable) -> Call:
+    """The same call with a tensor of its own for every argument, under the argument's name."""
+    positional = dict(zip(about.arguments, call.arguments, strict=False))
+    named = positional | dict(call.keywords)
+    stands_for = {name: value["tensor"] for name, value in named.items() if isinstance(value, dict)}
+    tensors = {name: call.payload.arguments[old] for name, old in stands_for.items()}
+    return replace(
+        call,
+        arguments=tuple({"tensor": name} if name in tensors else value for name, value in positional.items()),
+        keywords={name: {"tensor": name} if name in tensors else value for name, value in call.keywords.items()},
+        payload=Payload(tensors, call.payload.parameters),
+        wants=tuple(name for name, old in stands_for.items() if old in call.wants),
+    )
 
 
 def shapes_on_the_way(traced: Traced, call: Call, about: Callable, called: str) -> Shapes | None:
@@ -174,7 +195,10 @@ class _Ruler:
         return [axes for axes in found if axes] if None not in found else None
 
     def text(self, shape: Sequence[int]) -> str:
-        return _listed([self._length_text(length) for length in shape])
+        return _listed(self.names(*shape))
+
+    def names(self, *lengths: int) -> list[str]:
+        return [self._length_text(length) for length in lengths]
 
     def _length_text(self, length: int) -> str:
         names = [axis for axis, size in self.sizes.items() if size == length and length > 1]
@@ -266,12 +290,14 @@ class _Way:
                 alone = [one[0] for one in axes if len(one) == 1]
                 doubled = [axis for axis in self._ruler.basic if alone.count(axis) > 1]
                 if doubled:
-                    return number, f"{doubled[0]} is here twice, as in no shape on the way{self._instead(made)}"
+                    return number, f"{doubled[0]} is here twice, as in no shape on the way{self._instead(made, shape)}"
         return None
 
-    def _instead(self, made: Made) -> str:
+    def _instead(self, made: Made, shape: Sequence[int]) -> str:
+        """What such a tensor usually is, where it looks like one."""
         station = self._first_of_several
-        return f"; {station.name}: {_listed(station.axes)}" if station and len(self._from(made)) > 1 else ""
+        is_like = station and (len(self._from(made)) > 1 or len(shape) == len(station.axes))
+        return f"; {station.name}: {_listed(station.axes)}" if station and is_like else ""
 
     def _unsplit(self) -> tuple[int, str] | None:
         """One softmax where every head needs one of its own."""
@@ -307,14 +333,23 @@ class _Way:
         return self._traced.raised, f"raised an error here: {words}"
 
     def _unequal(self, made: Made) -> str:
-        """Why two tensors cannot be multiplied, where it is the axis that is summed over."""
-        if made.operation not in ("matmul", "mm", "bmm") or len(made.inputs) != 2:
+        """Which axes of two tensors do not fit; empty where that is for torch to say."""
+        if len(made.inputs) != 2:
             return ""
         first, second = made.inputs
-        if len(first) < 2 or len(second) < 2 or first[-1] == second[-2]:
+        is_product = made.operation in ("matmul", "mm", "bmm")
+        if is_product and len(first) > 1 and len(second) > 1:
+            if first[-1] != second[-2]:
+                names = self._ruler.names(first[-1], second[-2])
+                return f"{names[0]}, last of the first shape, is not {names[1]}, the last but one of the second"
+            first, second = first[:-2], second[:-2]
+        elif made.operation.rstrip("_") not in _ELEMENTWISE:
             return ""
-        names = self._ruler.text((first[-1], second[-2]))[1:-1].split(", ")
-        return f"{names[0]}, last of the first shape, is not {names[1]}, the last but one of the second"
+        for one, other in zip(reversed(first), reversed(second), strict=False):
+            if one != other and 1 not in (one, other):
+                names = self._ruler.names(one, other)
+                return f"{names[0]} of the first shape meets {names[1]} of the second"
+        return ""
 
     def _returned(self) -> tuple[int, str] | None:
         """The step that made a returned value of another shape than is stated."""

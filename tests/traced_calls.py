@@ -18,8 +18,8 @@ STYLES = sorted(path for path in (ROOT / "tests/data/styles").iterdir() if path.
 WITH_A_WAY = [(part.name, name) for part in ASSIGNMENT.parts for name, about in part.callables.items() if about.way]
 #: The parameters of the two modules, by the shapes of their weights.
 _WEIGHTS = {
-    "SingleHeadAttention": {name: ("head dim", "dim") for name in ("q_proj", "k_proj", "v_proj")},
-    "MultiHeadAttention": {name: ("dim", "dim") for name in ("q_proj", "k_proj", "v_proj", "out_proj")},
+    "SingleHeadAttention": dict.fromkeys(("q_proj", "k_proj", "v_proj"), ("head dim", "dim")),
+    "MultiHeadAttention": dict.fromkeys(("q_proj", "k_proj", "v_proj", "out_proj"), ("dim", "dim")),
 }
 
 

@@ -88,7 +88,7 @@ def record(answerer: Answerer, request: Frame, is_own: IsOwn | None = None) -> F
     """
     is_own = is_own or answerer.is_own
     upstream = request.tensors.pop("upstream", None)
-    recorder = _Recorder(request.tensors, is_own)
+    recorder = _Recorder(request, is_own)
     blamed: list[dict[str, Any]] = []
     with _anomalies(upstream is not None, blamed, is_own):
         with recorder.watching():
@@ -116,7 +116,7 @@ def record(answerer: Answerer, request: Frame, is_own: IsOwn | None = None) -> F
 class _Recorder(TorchFunctionMode):
     """Sees every operation of a call."""
 
-    def __init__(self, tensors: dict[str, torch.Tensor], is_own: IsOwn) -> None:
+    def __init__(self, request: Frame, is_own: IsOwn) -> None:
         super().__init__()
         self._is_own = is_own
         self._steps: list[dict[str, Any]] = []
@@ -127,7 +127,9 @@ class _Recorder(TorchFunctionMode):
         self._exits: list[tuple[int, int]] = []
         self._raised: tuple[str, int] | None = None
         self.first_nan: int | None = None
-        for name, tensor in tensors.items():
+        #: Whether a module is being made: until the first argument is touched, to be handed over.
+        self._is_building = bool(request.header["build"])
+        for name, tensor in request.tensors.items():
             if name.startswith("arg."):
                 self._note(tensor, _Descent(sources=frozenset({name.removeprefix("arg.")})))
 
@@ -243,8 +245,9 @@ class _Recorder(TorchFunctionMode):
         is_raised: bool = False,
     ) -> int | None:
         """Note a step, and return its number: None where no line of the student's led to it, or there are too many."""
+        self._is_building &= not descent.sources
         line = self._line(sys._getframe(1))
-        if line is None:
+        if line is None or (self._is_building and not is_raised):  # how parameters begin is nobody's interest
             return None
         detail = args[0] if name == "einsum" and args and isinstance(args[0], str) else ""
         inputs, outputs = (tuple(shape for shape in shapes if shape is not None) for shapes in (before, after))
