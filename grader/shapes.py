@@ -5,19 +5,19 @@ in whatever order and however folded. Then the first step that no right solution
 computed in very many ways, so few things are certain; where nothing is, nothing is marked.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
+from itertools import zip_longest
 
 from grader.assignment import Callable, Station
 from grader.call import Call, Payload
 from grader.finding import Shapes, Step
 from grader.outcome import Made, Raised, Returned, Traced
 from grader.resize import Draw, ShapesOfParameters, resized, sizes_of
+from grader.ruler import PRIMES, Ruler, basic_axes, listed
 
-#: Lengths of the axes, in order. Neither 2 nor 3, by which queries, keys and values are stacked; as small as can be,
-#: since a loop over positions is a legal way.
-_PRIMES = (5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 #: Steps that are shown.
 MOST_SHOWN = 60
 #: Characters of torch's own words on an exception.
@@ -30,7 +30,12 @@ _MOVES = frozenset(
     | {"swapdims", "moveaxis", "T", "mT", "contiguous", "cat", "concat", "stack", "split", "chunk", "rearrange"}
 )
 #: Operations on two tensors whose shapes are held against each other from the last axis on.
-_ELEMENTWISE = frozenset({"add", "sub", "mul", "div", "masked_fill", "logical_and", "logical_or", "maximum", "minimum"})
+_ELEMENTWISE = frozenset({"add", "sub", "mul", "div", "where", "masked_fill", "logical_and", "logical_or", "maximum"})
+#: What torch says where elements do not fill a shape, and where a letter of an einsum has two lengths.
+_UNFILLED = re.compile(r"shape '\[(-?\d{1,9}(?:, -?\d{1,9}){0,15})\]' is invalid for input of size")
+_SUBSCRIPT = re.compile(
+    r"subscript (\w) has size (\d{1,9}) for operand \d+ which does not broadcast with previously seen size (\d{1,9})"
+)
 #: Ways to write one operation; `view` and `reshape` fail of the same mistake.
 _FAMILIES = dict.fromkeys(_PRODUCTS, "product") | dict.fromkeys(("view", "reshape", "unflatten", "view_as"), "reshape")
 #: Operations that make weights of scores, or begin to.
@@ -47,10 +52,10 @@ def trace_sizes(about: Callable) -> dict[str, int]:
     Raises:
         ValueError: there are more axes than lengths.
     """
-    names = _basic_axes(about)
-    if len(names) > len(_PRIMES):
-        raise ValueError(f"{len(names)} axes; at most {len(_PRIMES)} can be told apart")
-    return dict(zip(names, _PRIMES, strict=False))
+    names = basic_axes(about)
+    if len(names) > len(PRIMES):
+        raise ValueError(f"{len(names)} axes; at most {len(PRIMES)} can be told apart")
+    return dict(zip(names, PRIMES, strict=False))
 
 
 def to_trace(
@@ -92,7 +97,7 @@ def shapes_on_the_way(traced: Traced, call: Call, about: Callable, called: str) 
         call: the one that was traced; where its axes have other lengths than `trace_sizes`, less is claimed.
         called: the call as text.
     """
-    ruler = _Ruler.of(call, about)
+    ruler = Ruler.of(call, about)
     if ruler is None:
         return None
     way = _Way(traced, call, about, ruler)
@@ -113,7 +118,7 @@ def shapes_on_the_way(traced: Traced, call: Call, about: Callable, called: str) 
             _step(traced.steps[one], ruler, stages.get(one, ""), departs if one == number else "") for one in shown
         ),
         is_cut=is_cut,
-        wanted=tuple(f"{station.name} {_listed(station.axes)}" for station in about.way),
+        wanted=tuple(f"{station.name} {listed(station.axes)}" for station in about.way),
     )
 
 
@@ -141,91 +146,10 @@ def weak_signature(traced: Traced) -> tuple[object, ...] | None:
     return kind, family, tuple(shapes)
 
 
-# --- names of lengths ---------------------------------------------------------------------------------------------
+# --- steps as text ----------------------------------------------------------------------------------------------
 
 
-def _basic_axes(about: Callable) -> list[str]:
-    """Axes that are made of no others, in the order in which they are stated."""
-    stated = [axes for name in (*about.returns, *about.arguments) for axes in [about.axes.get(name, ())]]
-    names: dict[str, None] = {}
-    for axis in (axis for axes in stated for axis in axes):
-        names |= dict.fromkeys(about.splits.get(axis, (axis,)))
-    return list(names)
-
-
-@dataclass(frozen=True)
-class _Ruler:
-    """Reads lengths as axes."""
-
-    sizes: Mapping[str, int]
-    splits: Mapping[str, tuple[str, ...]]
-    basic: tuple[str, ...]
-
-    @classmethod
-    def of(cls, call: Call, about: Callable) -> "_Ruler | None":
-        sizes = sizes_of(call, about)
-        if sizes is None:
-            return None
-        return cls(sizes, about.splits, tuple(axis for axis in _basic_axes(about) if axis in sizes))
-
-    @cached_property
-    def is_certain(self) -> bool:
-        """Whether a length says which axes it is made of."""
-        lengths = [self.sizes[axis] for axis in self.basic]
-        return len(set(lengths)) == len(lengths) and set(lengths) <= set(_PRIMES)
-
-    @cached_property
-    def sizes_text(self) -> str:
-        return ", ".join(f"{axis} {self.sizes[axis]}" for axis in (*self.basic, *self.splits) if axis in self.sizes)
-
-    def axes(self, length: int) -> tuple[str, ...] | None:
-        """The basic axes whose product a length is; None when it is none, or that is not certain."""
-        if not self.is_certain or length < 1:
-            return None
-        found = []
-        for axis in self.basic:
-            while length % self.sizes[axis] == 0:
-                found.append(axis)
-                length //= self.sizes[axis]
-        return tuple(found) if length == 1 else None
-
-    def shape_axes(self, shape: Sequence[int]) -> list[tuple[str, ...]] | None:
-        """Basic axes of each axis of a shape; those of length 1 are left out. None when one of them is unknown."""
-        found = [self.axes(length) for length in shape if length != 1]
-        return [axes for axes in found if axes] if None not in found else None
-
-    def text(self, shape: Sequence[int]) -> str:
-        return _listed(self.names(*shape))
-
-    def names(self, *lengths: int) -> list[str]:
-        return [self._length_text(length) for length in lengths]
-
-    def _length_text(self, length: int) -> str:
-        names = [axis for axis, size in self.sizes.items() if size == length and length > 1]
-        if not self.is_certain:  # a product of others may be as long by chance
-            return names[0] if len(names) == 1 and not self._is_product(length) else str(length)
-        axes = list(self.axes(length) or ())
-        if not axes:
-            return str(length)
-        for whole, parts in self.splits.items():
-            if all(part in axes for part in parts):
-                axes = [axis for axis in axes if axis not in parts or axes.count(axis) > 1] + [whole]
-        return "·".join(axes)
-
-    def _is_product(self, length: int) -> bool:
-        lengths = [size for size in self.sizes.values() if 1 < size < length]
-        return any(one * other == length for one in lengths for other in lengths)
-
-    def wanted(self, axes: Sequence[str]) -> tuple[int, ...] | None:
-        """The lengths of these axes, where all are known."""
-        return tuple(self.sizes[axis] for axis in axes) if set(axes) <= self.sizes.keys() else None
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"[{', '.join(names)}]"
-
-
-def _step(made: Made, ruler: _Ruler, stage: str, departs: str) -> Step:
+def _step(made: Made, ruler: Ruler, stage: str, departs: str) -> Step:
     return Step(
         file=made.file,
         line=made.line,
@@ -248,13 +172,49 @@ def _without_repeats(texts: Sequence[str]) -> Iterator[str]:
             start = end
 
 
+# --- why an operation raised --------------------------------------------------------------------------------------
+
+
+def _why(made: Made, raised: Raised, ruler: Ruler) -> str:
+    """What did not fit, in names of axes where that is certain; else torch's own words."""
+    words = (raised.message.splitlines() or [raised.type])[0][:_MOST_WORDS]
+    if found := _UNFILLED.search(words):
+        wanted = listed([ruler.names(int(length))[0] for length in found[1].split(",")])
+        return f"its elements do not fill {wanted}"
+    if found := _SUBSCRIPT.search(words):
+        now, before = ruler.names(int(found[2]), int(found[3]))
+        return f"the letter {found[1]} is {before} in one shape and {now} in another"
+    if "must match" in words or "size" in words or "shapes cannot" in words:
+        return _unequal(made, ruler) or words
+    return words
+
+
+def _unequal(made: Made, ruler: Ruler) -> str:
+    """Which axes of the tensors do not fit; empty where that is for torch to say."""
+    shapes: tuple[tuple[int, ...], ...] = made.inputs
+    if made.operation in ("matmul", "mm", "bmm") and len(shapes) == 2 and min(map(len, shapes)) > 1:
+        first, second = shapes
+        if first[-1] != second[-2]:
+            names = ruler.names(first[-1], second[-2])
+            return f"{names[0]}, last of the first shape, is not {names[1]}, the last but one of the second"
+        shapes = first[:-2], second[:-2]
+    elif made.operation.rstrip("_") not in _ELEMENTWISE:
+        return ""
+    for lengths in zip_longest(*map(reversed, shapes), fillvalue=1):
+        different = list(dict.fromkeys(length for length in lengths if length != 1))
+        if len(different) > 1:
+            names = ruler.names(*different[:2])
+            return f"{names[0]} of one shape stands where another has {names[1]}"
+    return ""
+
+
 # --- what is known of a way ---------------------------------------------------------------------------------------
 
 
 class _Way:
     """The steps of one call, held against the shapes that its assignment states."""
 
-    def __init__(self, traced: Traced, call: Call, about: Callable, ruler: _Ruler) -> None:
+    def __init__(self, traced: Traced, call: Call, about: Callable, ruler: Ruler) -> None:
         self._traced = traced
         self._about = about
         self._ruler = ruler
@@ -297,7 +257,7 @@ class _Way:
         """What such a tensor usually is, where it looks like one."""
         station = self._first_of_several
         is_like = station and (len(self._from(made)) > 1 or len(shape) == len(station.axes))
-        return f"; {station.name}: {_listed(station.axes)}" if station and is_like else ""
+        return f"; {station.name}: {listed(station.axes)}" if station and is_like else ""
 
     def _unsplit(self) -> tuple[int, str] | None:
         """One softmax where every head needs one of its own."""
@@ -322,34 +282,14 @@ class _Way:
             if axes is None or sorted(axis for one in axes for axis in one) != wanted:
                 return None
         number = softmaxes[0][0]
-        return number, f"no axis {head}, and not once for each; {station.name}: {_listed(station.axes)}"
+        return number, f"no axis {head}, and not once for each; {station.name}: {listed(station.axes)}"
 
     def _raised(self) -> tuple[int, str] | None:
         """The operation that the call ended with."""
         made, reply = self._traced.step(self._traced.raised), self._traced.reply
         if made is None or self._traced.raised is None or not isinstance(reply, Raised):
             return None
-        words = self._unequal(made) or (reply.message.splitlines() or [reply.type])[0][:_MOST_WORDS]
-        return self._traced.raised, f"raised an error here: {words}"
-
-    def _unequal(self, made: Made) -> str:
-        """Which axes of two tensors do not fit; empty where that is for torch to say."""
-        if len(made.inputs) != 2:
-            return ""
-        first, second = made.inputs
-        is_product = made.operation in ("matmul", "mm", "bmm")
-        if is_product and len(first) > 1 and len(second) > 1:
-            if first[-1] != second[-2]:
-                names = self._ruler.names(first[-1], second[-2])
-                return f"{names[0]}, last of the first shape, is not {names[1]}, the last but one of the second"
-            first, second = first[:-2], second[:-2]
-        elif made.operation.rstrip("_") not in _ELEMENTWISE:
-            return ""
-        for one, other in zip(reversed(first), reversed(second), strict=False):
-            if one != other and 1 not in (one, other):
-                names = self._ruler.names(one, other)
-                return f"{names[0]} of the first shape meets {names[1]} of the second"
-        return ""
+        return self._traced.raised, f"raised an error here: {_why(made, reply, self._ruler)}"
 
     def _returned(self) -> tuple[int, str] | None:
         """The step that made a returned value of another shape than is stated."""
@@ -366,7 +306,7 @@ class _Way:
             if node.shape is None or not axes or wanted is None or node.shape == wanted:
                 continue
             if number is not None and made is not None and node.shape in made.outputs:
-                return number, f"returned as {name}, which is to be {_listed(axes)}"
+                return number, f"returned as {name}, which is to be {listed(axes)}"
         return None
 
     # --- stages -------------------------------------------------------------------------------------------------

@@ -203,7 +203,7 @@ def test_shapes_heads_that_cannot_attend_to_heads_are_marked_where_it_raises(way
     """Queries and keys of different number do not fit where heads stand in their place."""
     (found,) = departures(way(edited(SPLIT, SPLIT.replace(".transpose(1, 2)", ""))))
 
-    assert ("scores", "matmul", "raised an error here: query of the first shape meets key of the second") == found
+    assert ("scores", "matmul", "raised an error here: query of one shape stands where another has key") == found
 
 
 def test_shapes_heads_never_split_are_marked_at_the_softmax(way):
@@ -267,6 +267,30 @@ def test_shapes_product_that_raised_says_which_axes_are_unequal(way):
         "raised an error here: head dim, last of the first shape, is not key, the last but one of the second"
         == found[2]
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "words"),
+    [
+        (
+            "context.transpose(1, 2).flatten(2)",
+            "context.reshape(5, 17, -1)",
+            "its elements do not fill [batch, key, -1]",
+        ),
+        (
+            "weights @ v",
+            "torch.einsum('bhij,bhid->bhjd', weights, v)",
+            "the letter i is query in one shape and key in another",
+        ),
+        ("weights @ v", "torch.where(weights > 0, v, 0.0)", "key of one shape stands where another has head dim"),
+        ("weights @ v", "weights.index_select(9, v)", "Dimension out of range"),
+    ],
+)
+def test_shapes_exception_names_what_does_not_fit(way, line, instead, words):
+    """In names of axes where torch's words say which; else as torch says it."""
+    (found,) = departures(way(edited(line, instead)))
+
+    assert f"raised an error here: {words}" in found[2]
 
 
 def test_shapes_exception_that_was_caught_is_not_marked(way):
