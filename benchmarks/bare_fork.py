@@ -24,7 +24,7 @@ from grader.trusted import TrustedRespondent
 from grader.worker import zygote
 
 COURSE = Course(Path(__file__).resolve().parents[1])
-STUDENTS = sorted((COURSE.folder / "tests/data/styles").iterdir())
+STUDENTS = sorted((COURSE.folder / "reference/variants/attention").iterdir())
 
 
 class _Recorder:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from grader.launch import ForkLauncher
 
 COURSE = Path(__file__).resolve().parents[1]
-STYLES = COURSE / "tests/data/styles"
+STYLES = COURSE / "reference/variants/attention"
 PLAIN = COURSE / "tests/data/solutions/plain"
 FEW, MANY = 4, 44
 #: Workers that are started with the sandbox, and as many without.

@@ -11,6 +11,7 @@ from grader.call import Argument, Build, Call
 from grader.examination import Examination
 from grader.failure import NoFile, NotRaised
 from grader.outcome import Outcome, Raised, Returned, WrongParameters
+from grader.question import Question
 from grader.unanswered import asked, fail, fail_unanswered
 from grader.verdict import Verdict
 
@@ -30,14 +31,22 @@ def ask(examination: Examination, call: Call, history: Sequence[Call] = ()) -> A
     """Put a question. `history`: the calls that must have reached the same object before this one, oldest first."""
     _must_have_file(examination, call)
     expected = examination.oracle.expected(call)
-    outcome = _put(examination, call, history, expected.upstream)
+    answered, outcome = observe(examination, examination.question(call, expected.upstream, history))
+    return Answer(examination, call, answered, outcome, expected)
+
+
+def observe(examination: Examination, question: Question) -> tuple[Call, Outcome]:
+    """Put a question and note what came of it: the call as it was answered, perhaps in float32, and its outcome."""
+    call, history, upstream = question.call, question.history, question.upstream
+    answered, outcome = call, _put(examination, call, history, upstream)
     if call.dtype == "float64" and _is_dtype_trouble(outcome):
         single = _in_float32(examination, call)
-        upstream = expected.upstream if expected.upstream is None else expected.upstream.float()
-        again = _put(examination, single, [_in_float32(examination, earlier) for earlier in history], upstream)
+        earlier = [_in_float32(examination, one) for one in history]
+        again = _put(examination, single, earlier, upstream if upstream is None else upstream.float())
         if isinstance(again.reply, Returned) and not _is_dtype_trouble(again, "float32"):
-            return Answer(examination, call, single, again, expected)
-    return Answer(examination, call, call, outcome, expected)
+            answered, outcome = single, again
+    examination.note(question, outcome, answered.dtype)
+    return answered, outcome
 
 
 def _put(examination: Examination, call: Call, history: Sequence[Call], upstream: torch.Tensor | None) -> Outcome:
@@ -132,6 +141,7 @@ def _must_have_file(examination: Examination, call: Call) -> None:
 def must_raise(examination: Examination, call: Call, error: type[Exception], when: str) -> None:
     _must_have_file(examination, call)
     outcome = examination.ask_once(call, None)
+    examination.note(examination.question(call, None), outcome, call.dtype)
     reply = outcome.reply
     about = asked(examination, call)
     if isinstance(reply, Raised) and error.__name__ not in reply.bases and _is_dtype_trouble(outcome):

@@ -17,6 +17,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import PydanticCustomError
 
 FILE = "assignment.toml"
+#: Folder of a course's reference with right solutions of every style, by assignment: they decide no grade.
+VARIANTS = "variants"
 
 
 class AssignmentError(Exception):
@@ -205,13 +207,13 @@ class Assignment(_Section):
 
     @cached_property
     def digest(self) -> str:
-        """Identity of what decides a grade: `assignment.toml`, every check, and every module of the reference."""
+        """Identity of what decides a grade: `assignment.toml`, the checks, the reference and its mistakes."""
         folders = {"checks": self.checks, "reference": self.folder.parents[1] / "reference"}
         files = {FILE: self.where} | {
             f"{name}/{file.relative_to(folder).as_posix()}": file
             for name, folder in folders.items()
             for file in folder.rglob("*")
-            if file.suffix in (".py", ".toml")
+            if file.suffix in (".py", ".toml") and VARIANTS not in file.relative_to(folder).parts
         }
         hashed = hashlib.sha256()
         for name in sorted(files):

@@ -8,20 +8,9 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-import torch
-
 from grader.call import Call
+from grader.question import Question
 from grader.worker import wire
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A call as a check put it, and in which kind of check."""
-
-    call: Call
-    #: Upstream gradient for its backward pass; None for the forward pass only.
-    upstream: torch.Tensor | None
-    is_visible: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

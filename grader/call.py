@@ -120,7 +120,7 @@ class Call:
     def request(self, part: str, name: str) -> wire.Frame:
         """The request as a worker reads it, put to another callable: the reference's."""
         copies = {name: tensor.clone() for name, tensor in self.payload.tensors.items()}
-        return wire.Frame(self.header(handle=0) | {"part": part, "name": name}, copies)
+        return wire.Frame(self.header() | {"part": part, "name": name}, copies)
 
     def header(self, handle: int | None = None) -> dict[str, Any]:
         """The request without its tensors; `handle` in the place of the build's own."""

@@ -11,11 +11,12 @@ from typing import Protocol
 import torch
 
 from grader.assignment import Assignment
-from grader.batch import Batch, Question
+from grader.batch import Batch
 from grader.call import Call
 from grader.given import Inputs
 from grader.oracle import Oracle
 from grader.outcome import Outcome
+from grader.question import Observation, Question
 from grader.sources import Sources
 
 
@@ -55,8 +56,10 @@ class Examination:
         self.oracle = oracle
         self.sources = sources
         self.printed = Printed()
-        #: Every question put for the first time, in order.
-        self.questions: list[Question] = []
+        #: What came of every question, in the order they were first put, by key.
+        self.observations: dict[str, Observation] = {}
+        #: The questions of each check, by its id.
+        self.put_by: dict[str, set[str]] = {}
         self._respondent = respondent
         self._batches = list(batches)
         self._answered: dict[str, Outcome] = {}
@@ -65,14 +68,16 @@ class Examination:
         self._handles = 0
         self._reached: Counter[int] = Counter()
         self._is_visible = True
+        self._check = ""
 
-    def begin_check(self, is_visible: bool) -> None:
+    def begin_check(self, check: str, is_visible: bool) -> None:
         """A check begins, and prints nothing yet. With the first of its kind, the batches of that kind are put.
 
         Those of hidden checks wait until then: nothing that is printed while a visible check runs can come from
         their inputs.
         """
         self.printed = Printed()
+        self._check = check
         self._is_visible = is_visible
         due = [batch for batch in self._batches if batch.is_visible == is_visible]
         self._batches = [batch for batch in self._batches if batch.is_visible != is_visible]
@@ -84,10 +89,18 @@ class Examination:
         self._handles += 1
         return self._handles
 
+    def question(self, call: Call, upstream: torch.Tensor | None, history: Sequence[Call] = ()) -> Question:
+        """The question that the check at hand puts."""
+        return Question(call=call, upstream=upstream, is_visible=self._is_visible, history=tuple(history))
+
+    def note(self, question: Question, outcome: Outcome, dtype: str) -> None:
+        """Keep what came of a question, for the diagnosis. `dtype`: the precision it was answered in."""
+        self.put_by.setdefault(self._check, set()).add(question.key)
+        self.observations.setdefault(question.key, Observation(question=question, outcome=outcome, dtype=dtype))
+
     def ask_once(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
-        """The outcome of the question; a known one, when an equal question was put before."""
+        """The outcome of a call; a known one, when an equal call was made before."""
         if call.digest not in self._answered:
-            self.questions.append(Question(call=call, upstream=upstream, is_visible=self._is_visible))
             self._answered[call.digest] = self.ask(call, upstream)
         elif call.digest in self._untold:
             self._untold.remove(call.digest)

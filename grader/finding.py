@@ -11,9 +11,9 @@ class Charge(Record):
     mistake: str
     """Id of the mistake."""
     price: Score
-    """Points it costs; 0 where it was carried from elsewhere."""
+    """Points it costs here; 0 where its whole price was charged before."""
     carried_from: str | None = None
-    """The callable in which the same mistake was charged already, if it was."""
+    """The callable in which the same mistake was charged first, if it was."""
 
 
 class Diagnosis(Record):

@@ -1,8 +1,9 @@
-"""Grading one submission, from its folder to its entry in the report: stage, examine, score."""
+"""Grading one submission, from its folder to its entry in the report: stage, examine, diagnose, score."""
 
 import gc
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 import torch
@@ -11,13 +12,16 @@ from grader.assignment import Assignment, AssignmentError
 from grader.batch import Batch, make_batches
 from grader.conversation import Conversation, TimeLimits
 from grader.course import Course
+from grader.diagnosis.diagnose import Diagnostics
+from grader.diagnosis.explanation import Explanation
+from grader.diagnosis.findings import findings
+from grader.diagnosis.mistakes import MistakeError, Mistakes, read_mistakes
 from grader.examination import Examination, Respondent
 from grader.examine import Checking, Examined, ExamineError, with_checks
 from grader.find import Found
 from grader.given import Inputs
 from grader.launch import Launcher
 from grader.oracle import Oracle, OracleError
-from grader.outcome import Scanned
 from grader.report import Submission
 from grader.score import score_submission, ungradable
 from grader.sources import Sources
@@ -36,8 +40,11 @@ class Grading:
     checking: Checking
     inputs: Inputs
     oracle: Oracle
+    mistakes: Mistakes
     #: What every submission is asked, known from the rehearsal.
     batches: tuple[Batch, ...] = ()
+    #: What explains a failure; None until the rehearsal.
+    diagnostics: Diagnostics | None = None
     #: A call's deadline that overrides the assignment's.
     call_s: float | None = None
 
@@ -50,22 +57,42 @@ class Grading:
         staged = stage(found, self.assignment)
         if staged.is_empty:
             return ungradable(self.assignment, staged)
-        examined, scanned = self._examine(staged.sources, launcher)
-        return score_submission(self.assignment, staged, examined, scanned)
+        with self._conversation(staged.sources, launcher) as conversation:
+            scanned = conversation.scan()
+            examined, explained = self._examine(conversation, staged.sources)
+        return score_submission(self.assignment, staged, examined, scanned, findings(self.mistakes, explained))
 
     def examine(self, sources: Sources, launcher: Launcher) -> Examined:
         """Put every check to these sources, in workers of the launcher."""
-        examined, _ = self._examine(sources, launcher)
+        with self._conversation(sources, launcher) as conversation:
+            conversation.scan()
+            examined, _ = self._examine(conversation, sources)
         return examined
 
-    def _examine(self, sources: Sources, launcher: Launcher) -> tuple[Examined, Scanned]:
-        limits = TimeLimits.of(self.assignment.limits, self.call_s)
-        with Conversation(launcher, sources.texts, self.assignment, limits) as conversation:
-            scanned = conversation.scan()
-            examined = self.checking.examine(self._examination(conversation, sources))
+    def try_out(self, respondent: Respondent) -> tuple[Examined, tuple[Explanation, ...]]:
+        """Put every check to trusted code that has all the files there are, and explain what fails."""
+        return self._diagnosed(self._examination(respondent, Sources(texts=dict.fromkeys(self.assignment.files, ""))))
+
+    def _conversation(self, sources: Sources, launcher: Launcher) -> Conversation:
+        return Conversation(
+            launcher, sources.texts, self.assignment, TimeLimits.of(self.assignment.limits, self.call_s)
+        )
+
+    def _examine(self, conversation: Conversation, sources: Sources) -> tuple[Examined, tuple[Explanation, ...]]:
+        found = self._diagnosed(self._examination(conversation, sources))
         if conversation.fault:  # pytest took it for a check that failed
             raise conversation.fault
-        return examined, scanned
+        return found
+
+    def _diagnosed(self, examination: Examination) -> tuple[Examined, tuple[Explanation, ...]]:
+        examined = self.checking.examine(examination)
+        return examined, self.diagnostics.diagnose(examination, examined) if self.diagnostics else ()
+
+    def with_seed(self, reference: Path, seed: int) -> "Grading":
+        """The same, rehearsed, with inputs of another seed. `reference`: the course's folder of that name."""
+        inputs = Inputs(seed)
+        oracle = Oracle(reference, self.assignment, inputs)
+        return replace(self, inputs=inputs, oracle=oracle, batches=(), diagnostics=None).rehearsed()
 
     def rehearsed(self) -> "Grading":
         """Put every check to the reference itself. Warms everything a session needs, and proves that right code passes.
@@ -87,7 +114,10 @@ class Grading:
                 f"({failed[0].verdict.label}), and {len(failed) - 1} more; the check or the reference is "
                 f"wrong\n{failed[0].message}"
             )
-        return replace(self, batches=make_batches(examination.questions))
+        questions = [one.question for one in examination.observations.values()]
+        diagnostics = Diagnostics(self.assignment, self.mistakes, examination.observations.values(), examination.put_by)
+        batches = make_batches(one for one in questions if not one.history)
+        return replace(self, batches=batches, diagnostics=diagnostics)
 
     def _examination(self, respondent: Respondent, sources: Sources) -> Examination:
         return Examination(self.assignment, self.inputs, self.oracle, respondent, sources, self.batches)
@@ -103,7 +133,9 @@ def with_grading(
     """
 
     def rehearsed(checking: Checking) -> Result:
-        grading = Grading(assignment=assignment, checking=checking, inputs=inputs, oracle=oracle, call_s=call_s)
+        grading = Grading(
+            assignment=assignment, checking=checking, inputs=inputs, oracle=oracle, mistakes=mistakes, call_s=call_s
+        )
         try:
             grading = grading.rehearsed()
         except OracleError as error:
@@ -116,6 +148,7 @@ def with_grading(
     inputs = Inputs(seed)
     try:
         oracle = Oracle(course.reference, assignment, inputs)
+        mistakes = read_mistakes(course.reference)
         return with_checks(assignment, rehearsed)
-    except (OracleError, ExamineError) as error:
+    except (OracleError, ExamineError, MistakeError) as error:
         raise AssignmentError(str(error)) from None

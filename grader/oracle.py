@@ -71,7 +71,7 @@ class Oracle:
         """Names and shapes of the parameters a module must have when built with these arguments."""
         key = json.dumps([part, name, dict(arguments)], sort_keys=True)
         if key not in self._shapes:
-            module, attribute = self._target(part, name, "reference")
+            module, attribute = self.target(part, name, "reference")
             built = getattr(self._find(module), attribute)(**arguments)
             self._shapes[key] = {name: tuple(parameter.shape) for name, parameter in built.named_parameters()}
         return self._shapes[key]
@@ -80,9 +80,17 @@ class Oracle:
         """A fresh answerer over the reference modules."""
         return Answerer(self._find, is_own=lambda file: False)
 
+    def target(self, part: str, name: str, source: str = "reference") -> tuple[str, str]:
+        """Module and name of a callable in a source. Raises OracleError when the assignment states none."""
+        target = self._assignment.callable(part, name).sources.get(source)
+        if target is None:
+            raise OracleError(f"{self._assignment.where}: {part}.{name} has no {source!r}")
+        module, _, attribute = target.partition(":")
+        return module, attribute
+
     def request(self, call: Call, source: str = "reference") -> Frame:
         """The call as a request to the reference."""
-        return call.request(*self._target(call.part, call.name, source))
+        return call.request(*self.target(call.part, call.name, source))
 
     def _ask(self, call: Call, source: str) -> Expected:
         answerer = self.answerer()
@@ -112,13 +120,6 @@ class Oracle:
             )
         # A source may leave a value out (the library's fused attention gives no weights).
         return {name: reply.tensors[node["data"]] for name, node in zip(names, nodes, strict=False) if node.get("data")}
-
-    def _target(self, part: str, name: str, source: str) -> tuple[str, str]:
-        target = self._assignment.callable(part, name).sources.get(source)
-        if target is None:
-            raise OracleError(f"{self._assignment.where}: {part}.{name} has no {source!r}")
-        module, _, attribute = target.partition(":")
-        return module, attribute
 
     def _find(self, module: str) -> ModuleType:
         if module not in self._modules:

@@ -107,7 +107,7 @@ class CheckPlugin:
         """Run a check, note its verdict; a check whose prerequisites failed is blocked, whatever it found."""
         __tracebackhide__ = True
         check = pyfuncitem.stash[_SPEC]
-        self._examination.begin_check(check.is_visible)
+        self._examination.begin_check(check.id, check.is_visible)
         try:
             yield
             failed = None

@@ -5,6 +5,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from grader.assignment import Assignment
+from grader.charge import Charged, charge
+from grader.diagnosis.findings import Findings
 from grader.examine import Examined
 from grader.messages import absent_note
 from grader.outcome import Scanned
@@ -16,13 +18,18 @@ from grader.verdict import Verdict
 
 
 def score_submission(
-    assignment: Assignment, staged: Staged, examined: Examined, scanned: Scanned | None = None
+    assignment: Assignment,
+    staged: Staged,
+    examined: Examined,
+    scanned: Scanned | None = None,
+    found: Findings | None = None,
 ) -> Submission:
     """The report entry of a submission that was examined. A fault of the grader leaves it without a score.
 
-    What the scan of its text found becomes flags and notes, and decides no point.
+    What the scan of its text found becomes flags and notes, and decides no point. What the diagnosis found decides what
+    a callable loses, where the assignment scores by mistakes.
     """
-    scanned = scanned or Scanned()
+    scanned, found = scanned or Scanned(), found or Findings()
     flags = tuple(Flag(**sign.model_dump()) for sign in scanned.findings)
     staged = replace(staged, notes=(*staged.notes, *map(absent_note, scanned.absent)))
     order = [part.name for part in assignment.parts]
@@ -35,7 +42,8 @@ def score_submission(
             f"{faults[0].message}; this is not the student's fault, and no score is given"
         )
         return unscored(assignment, staged.id, Status.GRADER_ERROR, reason, staged=staged, checks=checks, flags=flags)
-    parts = tuple(_part(assignment, part.name, checks) for part in assignment.parts)
+    charged = _charged(assignment, checks, found)
+    parts = tuple(_part(assignment, part.name, checks, charged) for part in assignment.parts)
     return Submission(
         id=staged.id,
         status=Status.GRADED,
@@ -45,6 +53,8 @@ def score_submission(
         files=staged.files,
         parts=parts,
         checks=checks,
+        diagnoses=found.diagnoses,
+        unrecognised=found.unrecognised,
         flags=flags,
     )
 
@@ -123,10 +133,33 @@ def _check(spec: CheckSpec, result: CheckResult, duration: float) -> Check:
     )
 
 
-def _part(assignment: Assignment, name: str, checks: Sequence[Check]) -> Part:
+def _charged(assignment: Assignment, checks: Sequence[Check], found: Findings) -> tuple[Charged, ...]:
+    if assignment.scoring == "checks":
+        return ()
+    lost: dict[tuple[str, str], Decimal] = {}
+    for check in checks:
+        key = check.part, check.callable
+        lost[key] = lost.get(key, Decimal(0)) + check.max_score - (check.score or Decimal(0))
+    return charge(found.explained, {**found.prices, **assignment.prices}, lost)
+
+
+def _part(assignment: Assignment, name: str, checks: Sequence[Check], charged: Sequence[Charged]) -> Part:
+    """The points of a part: those of its checks, but a callable that is charged for its mistakes loses their price."""
     part = assignment.part(name)
-    score = _sum(check.score for check in checks if check.part == name)
-    return Part(name=name, title=part.title, file=part.file, score=score, max_score=part.points, score_checks=score)
+    own = [check for check in checks if check.part == name]
+    by_mistakes = {one.callable: one for one in charged if one.part == name}
+    score = _sum(check.max_score if check.callable in by_mistakes else check.score for check in own) - _sum(
+        one.lost for one in by_mistakes.values()
+    )
+    return Part(
+        name=name,
+        title=part.title,
+        file=part.file,
+        score=score,
+        max_score=part.points,
+        score_checks=_sum(check.score for check in own),
+        charged=tuple(one for callable in by_mistakes.values() for one in callable.charges),
+    )
 
 
 def _sum(scores: Iterable[Decimal | None]) -> Decimal:

@@ -3,8 +3,8 @@
     python tests/prove_checks.py --catalogue --seeds 50
 
 writes the entries of tests/data/mistakes as submissions (with --catalogue, those that are known from real courses),
-beside every style in tests/data/styles, grades all of them with each seed as `grade` does, and prints the counts. Exit
-code 1 when anything is not as its entry says.
+beside every style in reference/variants/attention, grades all of them with each seed as `grade` does, and prints the
+counts. Exit code 1 when anything is not as its entry says.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def entries(assignment: str) -> Iterator[Entry]:
     data = tomllib.loads((TESTS / f"data/mistakes/{assignment}.toml").read_text(encoding="utf-8"))
     plain = _read(TESTS / "data/solutions/plain")
     yield Entry(id="plain", expect="right", files=plain)
-    for style in sorted((TESTS / "data/styles").iterdir()):
+    for style in sorted((TESTS.parent / "reference/variants/attention").iterdir()):
         yield Entry(id=f"style-{style.name}", expect="right", files=_read(style))
     for mistake in data["mistake"]:
         yield Entry(

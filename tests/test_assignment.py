@@ -126,7 +126,8 @@ def test_assignment_that_is_no_utf8_says_so(folder):
         (
             'title = "Tiny"',
             'title = "Tiny"\nfolder = "elsewhere"',
-            ", folder: unknown key; there are: title, published_seed, parts, limits, tolerances, feedback, rules, scoring, prices",
+            ", folder: unknown key; there are: title, published_seed, parts, limits, tolerances, feedback, rules, "
+            "scoring, prices",
         ),
         ("points = 6", "points = -1", ", parts.0.points: Input should be greater than 0; got -1"),
         (

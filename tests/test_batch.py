@@ -4,11 +4,12 @@ import pytest
 import torch
 from conftest import INPUT, make_call, tiny_assignment
 
-from grader.batch import Question, make_batches
+from grader.batch import make_batches
 from grader.call import Build
 from grader.examination import Examination
 from grader.given import Inputs
 from grader.outcome import Outcome, Raised, Returned, TimedOut
+from grader.question import Question
 from grader.sources import Sources
 from grader.worker import wire
 
@@ -220,10 +221,10 @@ def test_batch_of_hidden_checks_waits_for_the_first_of_them():
     witness = Witness()
     asked = examination(witness, make_batches([question(0), question(1, is_visible=False)]))
 
-    asked.begin_check(is_visible=True)
+    asked.begin_check("a.check", is_visible=True)
     before = list(witness.seen)
-    asked.begin_check(is_visible=True)
-    asked.begin_check(is_visible=False)
+    asked.begin_check("a.check", is_visible=True)
+    asked.begin_check("a.check", is_visible=False)
 
     assert [("together", "work", True)] == before
     assert [("together", "work", True), ("together", "work", False)] == witness.seen
@@ -233,7 +234,7 @@ def test_batch_answers_are_not_asked_for_again():
     """That is what it is for."""
     witness = Witness()
     asked = examination(witness, make_batches([question(0)]))
-    asked.begin_check(is_visible=True)
+    asked.begin_check("a.check", is_visible=True)
 
     asked.ask_once(question(0).call, None)
     asked.ask_once(question(1).call, None)
@@ -246,6 +247,6 @@ def test_batch_of_a_missing_file_is_not_sent():
     witness = Witness()
     asked = examination(witness, make_batches([question(0)]), files=("other.py",))
 
-    asked.begin_check(is_visible=True)
+    asked.begin_check("a.check", is_visible=True)
 
     assert [] == witness.seen

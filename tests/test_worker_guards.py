@@ -9,11 +9,12 @@ import torch
 from conftest import INPUT, WORK, function, make_call, tiny_assignment
 
 from grader.assignment import read_assignment
-from grader.batch import Question, make_batches
+from grader.batch import make_batches
 from grader.call import Build, Payload
 from grader.conversation import Conversation, TimeLimits
 from grader.launch import ForkLauncher, SpawnLauncher, Zygote
 from grader.outcome import Forbidden, Gradients, Raised, Returned
+from grader.question import Question
 
 RULES = read_assignment(Path(__file__).parents[1] / "assignments/attention").rules
 SDPA = "torch.nn.functional.scaled_dot_product_attention"

@@ -233,7 +233,7 @@ def test_scan_ordinary_code_is_no_sign(signs, body):
     "folder",
     [
         folder
-        for place in ("tests/data/styles", "tests/data/solutions", "submissions_example/attention")
+        for place in ("reference/variants/attention", "tests/data/solutions", "submissions_example/attention")
         for folder in sorted((ROOT / place).iterdir())
         if folder.name != "delegates_to_torch"
     ],

@@ -48,14 +48,20 @@ class Edited:
 
     def modules(self, mistakes: Iterable[str] = ()) -> Mapping[str, ModuleType]:
         """The reference's modules by name, with these mistakes made. They must be `compatible`."""
-        edits: dict[str, list[_Span]] = {}
-        for one in mistakes:
-            for file, _, span in self._spans[one]:
-                edits.setdefault(file, []).append(span)
+        edits = self._by_file(mistakes)
         made: dict[str, ModuleType] = {}
         for file in self._texts:
             self._make(file, edits, made)
         return {file.removesuffix(".py"): module for file, module in made.items()}
+
+    def program(self, modules: Iterable[str], mistakes: Iterable[str] = ()) -> str:
+        """One file that holds these modules, and those they import, with the mistakes made: what a student hands in."""
+        edits = self._by_file(mistakes)
+        files = dict.fromkeys(one for module in modules for one in self._needed(f"{module}.py"))
+        definitions = [(file, one) for file in files for one in self._definitions[file]]
+        texts = [_edit(self._texts[file], one, _inside(one, edits.get(file, ()))) for file, one in definitions]
+        lines = "\n\n".join(texts).splitlines()
+        return "\n".join(line for line in lines if not line.startswith(f"from {PACKAGE}.")) + "\n"
 
     def are_compatible(self, mistakes: Iterable[str]) -> bool:
         """Whether no two of them change the same place."""
@@ -86,14 +92,27 @@ class Edited:
                 return edit.file, definition.name, _Span(start, end, edit.new)
         raise MistakeError(f"{edit.old!r} in {edit.file} is not inside of one function, class or head of the file")
 
+    def _by_file(self, mistakes: Iterable[str]) -> dict[str, list[_Span]]:
+        edits: dict[str, list[_Span]] = {}
+        for one in mistakes:
+            for file, _, span in self._spans[one]:
+                edits.setdefault(file, []).append(span)
+        return edits
+
+    def _needed(self, file: str) -> Iterator[str]:
+        """A module's file, after those of the neighbours it imports."""
+        for other, _, _ in _imports(self._texts[file]):
+            if f"{other}.py" in self._texts:
+                yield from self._needed(f"{other}.py")
+        yield file
+
     def _make(self, file: str, edits: Mapping[str, list[_Span]], made: dict[str, ModuleType]) -> ModuleType:
         if file in made:
             return made[file]
         module = made[file] = ModuleType(f"{PACKAGE}.{file.removesuffix('.py')}")
         spans = edits.get(file, [])
         for definition in self._definitions[file]:
-            own = tuple(sorted((s for s in spans if _holds(definition, s)), key=lambda span: span.start))
-            exec(self._compiled(file, definition, own), module.__dict__)
+            exec(self._compiled(file, definition, _inside(definition, spans)), module.__dict__)
             if not definition.name:  # the head of the file, which has imported the unedited modules
                 for other, name, alias in _imports(self._texts[file]):
                     if f"{other}.py" in self._texts:
@@ -157,8 +176,10 @@ def _edit(text: str, definition: _Definition, spans: tuple[_Span, ...]) -> str:
     return "".join([*pieces, text[at : definition.end]])
 
 
-def _holds(definition: _Definition, span: _Span) -> bool:
-    return definition.start <= span.start and span.end <= definition.end
+def _inside(definition: _Definition, spans: Iterable[_Span]) -> tuple[_Span, ...]:
+    """The edits of a definition, in their order."""
+    inside = (span for span in spans if definition.start <= span.start and span.end <= definition.end)
+    return tuple(sorted(inside, key=lambda span: span.start))
 
 
 @functools.cache

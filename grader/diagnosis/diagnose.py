@@ -1,0 +1,148 @@
+"""The diagnosis of one submission: each callable that failed a check is explained, with what the others have shown."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from grader.asking import observe
+from grader.assignment import Assignment
+from grader.diagnosis import recognise
+from grader.diagnosis.edited import Edited
+from grader.diagnosis.explain import Account, account_for, slots
+from grader.diagnosis.explanation import Explanation
+from grader.diagnosis.mistakes import Mistakes
+from grader.diagnosis.predict import Made, Predictions
+from grader.diagnosis.search import Budget
+from grader.examination import Examination
+from grader.examine import Examined
+from grader.outcome import Died, Forbidden, Garbled, MissingName, NotAsked, TimedOut
+from grader.question import Observation
+from grader.verdict import Verdict
+
+#: Answers that the search for one submission may look at: some seconds at the worst.
+BUDGET = 9000
+#: Answers that say nothing about how the code computes.
+_SILENT = (Died, Forbidden, Garbled, MissingName, NotAsked, TimedOut)
+
+
+class Diagnostics:
+    """What a run knows for diagnosing: its mistakes, the questions, and what edited references answer to them."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        mistakes: Mistakes,
+        rehearsed: Iterable[Observation],
+        put_by: Mapping[str, Iterable[str]],
+    ) -> None:
+        """`rehearsed`: every question, with the reference's answer; `put_by`: questions of each check, by its id."""
+        self.mistakes = mistakes
+        self._assignment = assignment
+        #: Makes references with mistakes in them.
+        self.edited = Edited(mistakes)
+        self._rehearsed: dict[tuple[str, str], list[Observation]] = {}
+        for one in rehearsed:
+            call = one.question.call
+            self._rehearsed.setdefault((call.part, call.name), []).append(one)
+        self._put_by = {check: frozenset(keys) for check, keys in put_by.items()}
+        self._predictions: dict[tuple[str, str], Predictions] = {}
+
+    def predictions(self, part: str, name: str) -> Predictions:
+        """What edited references answer to the questions about a callable."""
+        if (part, name) not in self._predictions:
+            rehearsed = self._rehearsed.get((part, name), [])
+            self._predictions[part, name] = Predictions(self._assignment, self.edited, part, name, rehearsed)
+        return self._predictions[part, name]
+
+    def diagnose(self, examination: Examination, examined: Examined) -> tuple[Explanation, ...]:
+        """Explain every callable that failed a check, in the assignment's order."""
+        budget = Budget(BUDGET)
+        explained: list[Explanation] = []
+        for part in self._assignment.parts:
+            for name in part.callables:
+                failed = _failed(examined, part.name, name)
+                if failed:
+                    suspects = tuple(_made(one) for one in explained if one.mistakes)
+                    explained.append(self._explain(examination, part.name, name, failed, budget, suspects))
+        return tuple(explained)
+
+    def _explain(
+        self,
+        examination: Examination,
+        part: str,
+        name: str,
+        failed: Mapping[str, Verdict],
+        budget: Budget,
+        suspects: Sequence[Made],
+    ) -> Explanation:
+        predictions = self.predictions(part, name)
+        observations = self._observations(examination, predictions)
+        if observations is None:
+            return Explanation(part=part, callable=name)
+        stated = recognise.stated(predictions, observations, failed)
+        if stated is not None:
+            return stated
+        account = account_for(predictions, observations, budget, lambda one, made: False, suspects)
+        if account is None:
+            return recognise.by_size(predictions, observations, failed)
+        return self._whole(predictions, account, failed)
+
+    def _observations(self, examination: Examination, predictions: Predictions) -> dict[str, Observation] | None:
+        """What came of every question about a callable; those that no check came to are put now.
+
+        None when an answer is missing, or says nothing about how the code computes.
+        """
+        file = self._assignment.part(predictions.part).file
+        if file not in examination.sources.texts:
+            return None
+        found: dict[str, Observation] = {}
+        for key, question in predictions.questions.items():
+            if key not in examination.observations:
+                observe(examination, question.to_object(examination.new_handle()))
+            found[key] = examination.observations[key]
+            if isinstance(found[key].outcome.reply, _SILENT):
+                return None
+        return found
+
+    def _whole(self, predictions: Predictions, account: Account, failed: Mapping[str, Verdict]) -> Explanation:
+        made = slots(account.sets, predictions.candidates) if account.sets else ()
+        shown_by = {trait: self._checks(keys, failed) for trait, keys in account.shows.items()}
+        for slot in made:
+            shown_by[slot[0]] = self._checks(_shown(predictions, account.sets[0], slot), failed)
+        return Explanation(
+            part=predictions.part,
+            callable=predictions.name,
+            mistakes=made,
+            traits=account.traits,
+            # A failed check that nothing named shows in has a cause that is not known.
+            is_whole={check for checks in shown_by.values() for check in checks}.issuperset(
+                check for check, verdict in failed.items() if verdict is not Verdict.BLOCKED
+            ),
+            shown_by=shown_by,
+        )
+
+    def _checks(self, keys: Iterable[str], failed: Mapping[str, Verdict]) -> tuple[str, ...]:
+        """The failed checks that put one of these questions."""
+        chosen = set(keys)
+        return tuple(check for check in failed if chosen & self._put_by.get(check, frozenset()))
+
+
+def _failed(examined: Examined, part: str, name: str) -> dict[str, Verdict]:
+    """The checks of a callable that failed, by id."""
+    return {
+        spec.id: result.verdict
+        for spec, result in zip(examined.specs, examined.results, strict=True)
+        if (spec.part, spec.callable) == (part, name) and result.verdict is not Verdict.PASSED
+    }
+
+
+def _made(explanation: Explanation) -> Made:
+    return frozenset(slot[0] for slot in explanation.mistakes)
+
+
+def _shown(predictions: Predictions, made: Made, slot: Sequence[str]) -> list[str]:
+    """The questions whose answers are others without that mistake."""
+    (mistake,) = made & set(slot)
+    return [
+        key
+        for key in predictions.questions
+        if not predictions.agrees(predictions.whole(made, key), made - {mistake}, key)
+    ]

@@ -1,0 +1,199 @@
+"""Explaining one callable: which mistakes and traits account for everything it answered.
+
+What a trait accounts for is set aside, one kind at a time and only when it is there: answers to questions in the usual
+dtype, inputs that were changed, gradients that are missing, later calls of one module. The rest is for `search`.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.diagnosis.predict import NOTHING, Made, Predictions
+from grader.diagnosis.said import Kind, Said
+from grader.diagnosis.search import Budget, Search, Seen
+from grader.diagnosis.traits import FLOAT32_INSIDE, GRADIENT_LOST, INPUTS_CHANGED, STATE_KEPT, Trait
+from grader.outcome import Outcome, Raised, Returned
+from grader.question import Observation
+
+#: Whether the student's code goes wrong in the same operation as the reference with these mistakes, on one question.
+Confirm = Callable[[Observation, Made], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What accounts for the answers: sets of mistakes, each of them alone enough, and traits beside them."""
+
+    sets: tuple[Made, ...] = ()
+    traits: tuple[Trait, ...] = ()
+    #: Questions in which each trait shows.
+    shows: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+
+
+def account_for(
+    predictions: Predictions,
+    observations: Mapping[str, Observation],
+    budget: Budget,
+    confirm: Confirm,
+    suspects: Sequence[Made] = (),
+) -> Account | None:
+    """What accounts for everything a callable answered; None when nothing known does.
+
+    Args:
+        observations: by the question's key, every question about the callable.
+        suspects: sets found in other callables of the submission, which its code may share.
+    """
+    said = {key: predictions.read(one) for key, one in observations.items()}
+    if any(one.kind is Kind.OTHER for one in said.values()):
+        return None
+    for set_aside in _ways(said, predictions, observations):
+        found = set_aside.account(budget, confirm, suspects)
+        if found:
+            return found
+    return None
+
+
+def _ways(
+    said: Mapping[str, Said], predictions: Predictions, observations: Mapping[str, Observation]
+) -> Iterator["_SetAside"]:
+    """What may be set aside, the least first."""
+    is_changed = any(one.changed for one in said.values())
+    is_lost = any(_has_lost_gradients(one, predictions.right[key]) for key, one in said.items())
+    for ignored in ((), ("changed",), ("gradients",), ("changed", "gradients")):
+        if ("changed" in ignored and not is_changed) or ("gradients" in ignored and not is_lost):
+            continue
+        yield _SetAside(predictions, observations, said, frozenset(ignored))
+
+
+class _SetAside:
+    """The answers, with some aspects of them left for traits."""
+
+    def __init__(
+        self,
+        predictions: Predictions,
+        observations: Mapping[str, Observation],
+        said: Mapping[str, Said],
+        ignored: frozenset[str],
+    ) -> None:
+        self._predictions = predictions
+        self._observations = observations
+        self._said = {
+            key: dataclasses.replace(one, ignored=ignored & _aspects(one, predictions.right[key]))
+            for key, one in said.items()
+        }
+        self._ignored = ignored
+
+    def account(self, budget: Budget, confirm: Confirm, suspects: Sequence[Made]) -> Account | None:
+        later = {key for key, one in self._observations.items() if one.question.history}
+        usual = {key for key, one in self._observations.items() if one.question.call.dtype == "float32"}
+        search = self._search(self._said.keys() - later - usual, budget)
+        sets = search.explanations(suspects)
+        if not sets and search.unexplained(NOTHING) is not None:
+            return None
+        sets = [made for made in sets if self._is_proved(search, made, confirm, suspects)]
+        if not sets and search.unexplained(NOTHING) is not None:
+            return None
+        fitting = [(made, rest) for made in sets or [NOTHING] if (rest := self._rest(made, later, usual)) is not None]
+        if not fitting:
+            return None
+        least = min(len(rest) for _, rest in fitting)
+        shows = next(rest for _, rest in fitting if len(rest) == least)
+        return Account(
+            sets=tuple(made for made, rest in fitting if len(rest) == least and made),
+            traits=tuple(trait for trait in _PRICED if trait.id in shows),
+            shows=shows,
+        )
+
+    def _search(self, keys: Iterable[str], budget: Budget) -> Search:
+        chosen = set(keys)
+        said = {key: one for key, one in self._said.items() if key in chosen}
+        return Search(self._predictions, Seen(said=said, dtypes=self._dtypes(said)), budget)
+
+    def _dtypes(self, keys: Iterable[str]) -> dict[str, str]:
+        return {key: self._observations[key].dtype for key in keys}
+
+    def _is_proved(self, search: Search, made: Made, confirm: Confirm, suspects: Sequence[Made]) -> bool:
+        """Whether each mistake of a set shows in numbers, or in the same operation going wrong in the same way."""
+        if made in suspects:
+            return True
+        for mistake in made:
+            shown = list(search.needs(made, mistake))
+            if any(search.is_proved_by(made, mistake, key) for key in shown):
+                continue
+            if not any(confirm(self._observations[key], made) for key in shown[:1]):
+                return False
+        return True
+
+    def _rest(self, made: Made, later: set[str], usual: set[str]) -> dict[str, frozenset[str]] | None:
+        """Questions that traits are to account for, by trait; None when one is left that none does."""
+        shows: dict[str, set[str]] = {}
+        for key, one in self._said.items():
+            observation = self._observations[key]
+            if observation.dtype != observation.question.call.dtype:
+                shows.setdefault(FLOAT32_INSIDE.id, set()).add(key)
+            for trait in self._seen_in(one, self._predictions.whole(made, key)):
+                shows.setdefault(trait.id, set()).add(key)
+            if key in usual and _is_of_another_dtype(observation, self._predictions.right[key]):
+                shows.setdefault(FLOAT32_INSIDE.id, set()).add(key)
+            elif key in later | usual and not self._predictions.agrees(one, made, key, observation.dtype):
+                if key in usual:
+                    return None
+                shows.setdefault(STATE_KEPT.id, set()).add(key)
+        return {trait: frozenset(keys) for trait, keys in shows.items()}
+
+    def _seen_in(self, observed: Said, predicted: Said) -> Iterator[Trait]:
+        if "changed" in observed.ignored and observed.changed != predicted.changed:
+            yield INPUTS_CHANGED
+        if "gradients" in observed.ignored:
+            yield GRADIENT_LOST
+
+
+_PRICED = (FLOAT32_INSIDE, INPUTS_CHANGED, STATE_KEPT, GRADIENT_LOST)
+
+
+def _aspects(observed: Said, right: Said) -> frozenset[str]:
+    """What of an answer a trait could account for."""
+    aspects = {"changed"} if observed.changed else set()
+    return frozenset(aspects | ({"gradients"} if _has_lost_gradients(observed, right) else set()))
+
+
+def _has_lost_gradients(observed: Said, right: Said) -> bool:
+    """Whether gradients that there should be are missing, or could not be computed."""
+    if observed.kind is not Kind.VALUES or right.gradients is None:
+        return False
+    return observed.is_backward_raised or bool(right.gradients.keys() - (observed.gradients or {}).keys())
+
+
+def _is_of_another_dtype(observation: Observation, right: Said) -> bool:
+    """Whether an answer in torch's usual dtype raised where none should, or is not of its inputs' dtype."""
+    outcome = observation.outcome
+    if isinstance(outcome.reply, Raised) or isinstance(outcome.backward, Raised):
+        return right.kind is not Kind.RAISED
+    floating = {
+        str(tensor.dtype).removeprefix("torch.")
+        for tensor in observation.question.call.payload.arguments.values()
+        if tensor.is_floating_point()
+    }
+    return bool(_dtypes_returned(outcome) - floating)
+
+
+def _dtypes_returned(outcome: Outcome) -> set[str]:
+    if not isinstance(outcome.reply, Returned):
+        return set()
+    tree = outcome.reply.tree
+    nodes = tree.items if tree.kind == "sequence" else (tree,)
+    return {node.dtype for node in nodes if node.kind == "tensor" and "float" in node.dtype}
+
+
+def slots(sets: Sequence[Made], order: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The mistakes of the first set, each with those that can stand in its place, in the book's order."""
+    first, others = sets[0], set(sets)
+    rank = order.index
+    return tuple(
+        tuple(
+            sorted(
+                {mistake, *(one for made in others for one in made - first if first - {mistake} | {one} == made)},
+                key=rank,
+            )
+        )
+        for mistake in sorted(first, key=rank)
+    )

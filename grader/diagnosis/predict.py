@@ -1,0 +1,141 @@
+"""What the reference answers to the questions of a run when mistakes are made in it.
+
+All submissions of a run are asked the same, so an answer is computed when it is first needed and kept.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy as np
+
+from grader.assignment import Assignment
+from grader.diagnosis.edited import Edited
+from grader.diagnosis.said import Kind, Said, said, same_form, same_numbers, scale
+from grader.outcome import Returned
+from grader.question import Observation, Question
+from grader.trusted import respond
+from grader.worker.answer import Answerer
+
+#: Mistakes made together, by id.
+Made = frozenset[str]
+NOTHING: Made = frozenset()
+
+
+class Predictions:
+    """Answers of the edited reference to the questions about one callable."""
+
+    def __init__(
+        self, assignment: Assignment, edited: Edited, part: str, name: str, rehearsed: Iterable[Observation]
+    ) -> None:
+        """`rehearsed`: the questions about the callable, as the unedited reference answered them."""
+        callable = assignment.callable(part, name)
+        self.part, self.name = part, name
+        self._tolerances = {"float64": assignment.tolerances.float64, "float32": assignment.tolerances.float32}
+        self._module, _, self._attribute = callable.reference.partition(":")
+        self._edited = edited
+        observations = tuple(rehearsed)
+        self.questions: Mapping[str, Question] = {one.question.key: one.question for one in observations}
+        self._mask_shapes = {one.question.key: _mask_shape(one) for one in observations}
+        #: The right answers.
+        self.right: Mapping[str, Said] = {one.question.key: self.read(one) for one in observations}
+        #: Mistakes that the callable could show.
+        self.candidates = edited.reached_by(self._module, self._attribute)
+        self._values: dict[tuple[Made, str], Said] = {}
+        self._whole: dict[tuple[Made, str], Said] = {}
+        self._touching: dict[str, tuple[str, ...]] = {}
+
+    def read(self, observation: Observation) -> Said:
+        """What an observation of one of the questions says."""
+        question = observation.question
+        return said(observation.outcome, question.call, self._mask_shapes[question.key])
+
+    def values(self, made: Made, key: str) -> Said:
+        """The answer, without gradients."""
+        if (made, key) in self._whole:
+            return self._whole[made, key]
+        if (made, key) not in self._values:
+            self._values[made, key] = self._ask(made, key, with_gradients=False)
+        return self._values[made, key]
+
+    def whole(self, made: Made, key: str) -> Said:
+        """The answer, with the gradients that were asked for."""
+        if self.questions[key].upstream is None:
+            return self.values(made, key)
+        if (made, key) not in self._whole:
+            self._whole[made, key] = self._ask(made, key, with_gradients=True)
+            self._values.pop((made, key), None)
+        return self._whole[made, key]
+
+    def are_compatible(self, made: Collection[str]) -> bool:
+        """Whether the mistakes can be made together."""
+        return self._edited.are_compatible(made)
+
+    def agrees(self, observed: Said, made: Made, key: str, dtype: str = "float64") -> bool:
+        """Whether the answer to a question is the one observed: form, numbers, inputs changed, gradients.
+
+        Where an error is right, what counts is whether that error came.
+        """
+        predicted = self.values(made, key)
+        wanted = self.right[key]
+        if wanted.kind is Kind.RAISED:
+            error = wanted.bases[0]
+            return observed.raises(error) == predicted.raises(error) and observed.kind is not Kind.OTHER
+        if not same_form(observed, predicted) or observed.kind is Kind.OTHER:
+            return False
+        tolerance = self._tolerances[dtype]
+        if not same_numbers(observed.numbers, predicted.numbers, tolerance * scale(predicted.numbers)):
+            return False
+        if observed.changed != predicted.changed and "changed" not in observed.ignored:
+            return False
+        return self._gradients_agree(observed, made, key, tolerance)
+
+    def touching(self, key: str) -> tuple[str, ...]:
+        """The mistakes that alone change the answer to a question, in the book's order."""
+        if key not in self._touching:
+            self._touching[key] = tuple(
+                one for one in self.candidates if not self.agrees(self.right[key], frozenset((one,)), key)
+            )
+        return self._touching[key]
+
+    # --- how ------------------------------------------------------------------------------------------------------
+
+    def _gradients_agree(self, observed: Said, made: Made, key: str, tolerance: float) -> bool:
+        if observed.kind is not Kind.VALUES or self.questions[key].upstream is None:
+            return True
+        predicted = self.whole(made, key)
+        is_part = "gradients" in observed.ignored  # those that are there must be right
+        if is_part and (observed.is_backward_raised or not observed.gradients):
+            return True
+        if observed.is_backward_raised or predicted.is_backward_raised:
+            return observed.is_backward_raised == predicted.is_backward_raised
+        if observed.gradients is None or predicted.gradients is None:
+            return observed.gradients is predicted.gradients
+        allowed = tolerance * scale(*predicted.gradients.values())
+        names = observed.gradients.keys() | (() if is_part else predicted.gradients.keys())
+        return all(_same_gradient(observed.gradients, predicted.gradients, name, allowed) for name in names)
+
+    def _ask(self, made: Made, key: str, *, with_gradients: bool) -> Said:
+        question = self.questions[key]
+        modules = self._edited.modules(made)
+        answerer = Answerer(modules.__getitem__, is_own=lambda file: False)
+        upstream = question.upstream if with_gradients else None
+        outcome = respond(answerer, (self._module, self._attribute), question.call, upstream, question.history)
+        return said(outcome, question.call, self._mask_shapes[key])
+
+
+def _same_gradient(
+    observed: Mapping[str, np.ndarray], predicted: Mapping[str, np.ndarray], name: str, allowed: float
+) -> bool:
+    """Whether a gradient is the same; one that is missing counts as zero."""
+    one, other = observed.get(name), predicted.get(name)
+    if one is None or other is None:
+        there = one if other is None else other
+        return there is None or same_numbers(there, np.zeros_like(there), allowed)
+    return same_numbers(one, other, allowed)
+
+
+def _mask_shape(observation: Observation) -> tuple[int, ...] | None:
+    """The shape of a right answer that is one Boolean tensor; None for any other answer."""
+    reply = observation.outcome.reply
+    if isinstance(reply, Returned) and reply.tree.kind == "tensor" and reply.tree.dtype == "bool":
+        return reply.tree.shape
+    return None

@@ -1,0 +1,141 @@
+"""An answer, reduced to what a diagnosis compares: form, numbers, what went wrong. Small enough to keep many."""
+
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from grader.call import Call
+from grader.outcome import Gradients, Node, Outcome, Raised, Returned, WrongParameters
+
+Numbers = NDArray[np.float64]
+_NO_GRADIENTS: Mapping[str, Numbers] = MappingProxyType({})
+
+
+class Kind(enum.Enum):
+    """How a call ended."""
+
+    VALUES = "values"
+    RAISED = "raised"
+    PARAMETERS = "wrong parameters"
+    #: It took too long, crashed, was forbidden, was not asked, has no such name, was not filled in.
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a callable said to one question."""
+
+    kind: Kind
+    #: Kinds, dtype classes and shapes of what was returned; of wrong parameters, their names and shapes.
+    form: tuple[object, ...] = ()
+    #: All numbers returned, one after the other.
+    numbers: Numbers = field(default_factory=lambda: np.empty(0))
+    #: By input or parameter; an input that no gradient reached is left out. None: not asked for, or it raised.
+    gradients: Mapping[str, Numbers] | None = None
+    #: Whether gradients were asked for, and computing them raised.
+    is_backward_raised: bool = False
+    #: Arguments that the call changed.
+    changed: frozenset[str] = frozenset()
+    #: Classes of what was raised.
+    bases: tuple[str, ...] = ()
+    #: Of `gradients` and `changed`, what is not to be compared: something else accounts for it.
+    ignored: frozenset[str] = frozenset()
+
+    def raises(self, error: str) -> bool:
+        """Whether it raised that error, or one below it."""
+        return self.kind is Kind.RAISED and error in self.bases
+
+
+def said(outcome: Outcome, call: Call, mask_shape: tuple[int, ...] | None = None) -> Said:
+    """What an outcome says. `mask_shape`: that of the right Boolean value, to which one that fits is broadcast."""
+    reply = outcome.reply
+    if isinstance(reply, Raised):
+        is_answer = reply.stage != "import" and not reply.is_unfilled
+        return Said(kind=Kind.RAISED if is_answer else Kind.OTHER, bases=reply.bases)
+    if isinstance(reply, WrongParameters):
+        shapes = tuple(sorted((reply.observed or {}).items()))
+        return Said(kind=Kind.PARAMETERS, form=(reply.observed is None, *shapes))
+    if not isinstance(reply, Returned):
+        return Said(kind=Kind.OTHER)
+    form, numbers = _values(reply.tree, outcome.tensors, mask_shape)
+    backward = outcome.backward
+    return Said(
+        kind=Kind.VALUES,
+        form=form,
+        numbers=numbers,
+        gradients={name: _numbers(tensor) for name, tensor in outcome.gradients.items()}
+        if isinstance(backward, Gradients)
+        else None,
+        is_backward_raised=backward is not None and not isinstance(backward, Gradients),
+        changed=frozenset(reply.changed),
+    )
+
+
+def _values(
+    tree: Node, tensors: Mapping[str, torch.Tensor], mask_shape: tuple[int, ...] | None
+) -> tuple[tuple[object, ...], Numbers]:
+    nodes = tree.items if tree.kind == "sequence" else (tree,)
+    form: list[object] = [tree.length if tree.kind == "sequence" else "alone"]
+    numbers = []
+    for node in nodes:
+        tensor = tensors.get(node.data) if node.data is not None else None
+        if tensor is None:
+            form.append((node.kind, node.type, node.text, node.oddity, node.shape))
+            continue
+        if mask_shape is not None:
+            tensor = _broadcast(tensor, mask_shape)
+        form.append((_dtype_class(tensor), tuple(tensor.shape)))
+        numbers.append(_numbers(tensor))
+    return tuple(form), np.concatenate(numbers) if numbers else np.empty(0)
+
+
+def _broadcast(tensor: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
+    """A mask of any shape that stands for one of `shape`, as that one."""
+    try:
+        spread: torch.Tensor = torch.broadcast_tensors(tensor, torch.empty(shape))[0]  # type: ignore[no-untyped-call]
+        return spread
+    except RuntimeError:
+        return tensor
+
+
+def _dtype_class(tensor: torch.Tensor) -> str:
+    return "bool" if tensor.dtype == torch.bool else "float" if tensor.is_floating_point() else "whole"
+
+
+def _numbers(tensor: torch.Tensor) -> Numbers:
+    return tensor.detach().double().numpy().ravel()
+
+
+def same_form(one: Said, other: Said) -> bool:
+    """Whether both ended alike, and returned things of one form."""
+    return one.kind is other.kind and one.form == other.form
+
+
+def same_numbers(one: Numbers, other: Numbers, allowed: float) -> bool:
+    """Whether two are equal within what is allowed, NaN and infinity at the same places."""
+    return one.shape == other.shape and bool(close(one, other, allowed).all())
+
+
+def close(one: Numbers, other: Numbers, allowed: float) -> NDArray[np.bool_]:
+    """Where two are equal within what is allowed."""
+    with np.errstate(invalid="ignore"):
+        near: NDArray[np.bool_] = np.abs(one - other) <= allowed
+    if near.all():
+        return near
+    same: NDArray[np.bool_] = near | (one == other) | (np.isnan(one) & np.isnan(other))
+    return same
+
+
+def scale(*numbers: Numbers) -> float:
+    """The largest finite one, at least 1: what a tolerance is relative to. See `compare.allowance`."""
+    largest = 1.0
+    for one in numbers:
+        finite = np.abs(one[np.isfinite(one)])
+        largest = max(largest, float(finite.max(initial=0.0)))
+    return largest if math.isfinite(largest) else 1.0

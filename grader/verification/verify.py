@@ -1,0 +1,151 @@
+"""`grade verify`: all claims of one assignment, tried and printed."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+from grader.assignment import VARIANTS, Assignment
+from grader.course import Course
+from grader.diagnosis.predict import Made
+from grader.diagnosis.traits import NOT_FILLED_IN
+from grader.find import Found
+from grader.grade import Grading, with_grading
+from grader.launch import Zygote, can_fork
+from grader.pool import grade_all
+from grader.report import Submission
+from grader.report_json import to_json
+from grader.verdict import Verdict
+from grader.verification.claims import (
+    PAIRS_NAMED,
+    Claim,
+    EditedReferences,
+    about_mistakes,
+    about_sets,
+    random_sets,
+    singles,
+)
+from grader.verification.trials import attempt
+
+#: Pairs of mistakes that are tried.
+PAIRS = 200
+#: Mistakes that go through workers.
+SAMPLE = 8
+_OTHER_SEED = 1_000_003
+
+
+def verify(course: Course, assignment: Assignment, seed: int, say: Callable[[str], None]) -> Iterator[Claim]:
+    """Try every claim; they come as they are settled. `say` is told what is being done.
+
+    Raises:
+        AssignmentError: the checks, the reference or the mistakes do not fit together, or the reference loses a point.
+    """
+    processes = os.cpu_count() or 1
+    with Zygote(processes, assignment.rules) if can_fork() else nullcontext() as zygote:
+
+        def claims(grading: Grading) -> list[Claim]:
+            return list(_claims(course, grading, zygote, processes, say))
+
+        yield from with_grading(course, assignment, seed, claims)
+
+
+def _claims(
+    course: Course, grading: Grading, zygote: Zygote | None, processes: int, say: Callable[[str], None]
+) -> Iterator[Claim]:
+    yield Claim(title="the reference scores full marks", tried=1, held=1)  # the rehearsal has shown it
+    say("handing in the stub, the variants and a sample of the mistakes, twice")
+    yield from _handed_in(course, grading, zygote)
+    references = EditedReferences(grading, grading.with_seed(course.reference, _OTHER_SEED), processes)
+    say(f"making {len(grading.mistakes)} mistakes, one at a time")
+    judged = list(references.attempts(singles(grading.mistakes)))
+    yield from about_mistakes(grading.mistakes, judged, [spec.id for spec in grading.checking.specs])
+    say(f"making {PAIRS} pairs of mistakes")
+    pairs = list(references.attempts(random_sets(grading, 2, PAIRS)))
+    yield from about_sets("pairs of mistakes", pairs, PAIRS_NAMED)
+
+
+def _handed_in(course: Course, grading: Grading, zygote: Zygote | None) -> Iterator[Claim]:
+    """What goes through workers, as students' files do."""
+    assignment = grading.assignment
+    variants = sorted((course.reference / VARIANTS / assignment.name).glob("*/"))
+    sample = singles(grading.mistakes)[:: max(1, len(grading.mistakes) // SAMPLE)]
+    with tempfile.TemporaryDirectory(prefix="grade-verify-") as folder:
+        found = [Found(id="stub", path=assignment.folder / "stub")]
+        found += [Found(id=f"variants/{one.name}", path=one) for one in variants]
+        found += [_write(Path(folder), grading, made) for made in sample]
+        graded, again = ({one.id: one for one in grade_all(grading, found, zygote)} for _ in range(2))
+    yield from _about_stub(graded["stub"])
+    right = [graded[f"variants/{one.name}"] for one in variants]
+    lost = [f"{one.id} loses {_lost(one)}" for one in right if one.score != one.max_score]
+    yield Claim(
+        title="right code of any style loses no point and gets no name",
+        tried=len(right),
+        held=len(right) - len(lost),
+        complaints=tuple(lost),
+    )
+    differing = [name for name, one in graded.items() if _without_times(one) != _without_times(again[name])]
+    yield Claim(
+        title="two runs agree byte for byte",
+        tried=len(graded),
+        held=len(graded) - len(differing),
+        complaints=tuple(f"{name} is graded in two ways" for name in differing),
+    )
+    yield _as_in_process(grading, sample, graded)
+
+
+def _about_stub(stub: Submission) -> Iterator[Claim]:
+    callables = {check.callable for check in stub.checks}
+    complaint = [] if not stub.score else [f"the stub scores {stub.score}"]
+    yield Claim(title="the stub scores nothing", tried=1, held=1 - len(complaint), complaints=tuple(complaint))
+    seen = {name for one in stub.diagnoses if NOT_FILLED_IN.id in one.mistakes for name in one.callables}
+    unseen = sorted(callables - seen)
+    yield Claim(
+        title="every callable of the stub is seen to be unfilled",
+        tried=len(callables),
+        held=len(callables) - len(unseen),
+        complaints=tuple(f"{name} is not" for name in unseen),
+    )
+
+
+def _as_in_process(grading: Grading, sample: Sequence[Made], graded: Mapping[str, Submission]) -> Claim:
+    """That a worker's answers are those the edited reference gives in this process."""
+    complaints = []
+    for made in sample:
+        trial = attempt(grading, made)
+        submission = graded[_id(made)]
+        failed = {check.id for check in submission.checks if check.verdict is not Verdict.PASSED}
+        named = {one.mistakes for one in submission.diagnoses}
+        if failed != set(trial.failed) or named != set(trial.named):
+            complaints.append(f"{_id(made)} fails {sorted(failed)} and is named {sorted(named)} in a worker")
+    return Claim(
+        title="a sample of the mistakes, handed in, fails and is named the same",
+        tried=len(sample),
+        held=len(sample) - len(complaints),
+        complaints=tuple(complaints),
+    )
+
+
+def _write(folder: Path, grading: Grading, made: Made) -> Found:
+    """A submission that is the edited reference, in the files that students hand in."""
+    assert grading.diagnostics is not None
+    path = folder / _id(made)
+    path.mkdir(parents=True)
+    for part in grading.assignment.parts:
+        modules = [callable.reference.partition(":")[0] for callable in part.callables.values()]
+        (path / part.file).write_text(grading.diagnostics.edited.program(modules, made), encoding="utf-8")
+    return Found(id=_id(made), path=path)
+
+
+def _id(made: Made) -> str:
+    return "-with-".join(sorted(made))
+
+
+def _lost(submission: Submission) -> str:
+    failed = [check.id for check in submission.checks if check.verdict is not Verdict.PASSED]
+    return f"{', '.join(failed)} ({submission.score} of {submission.max_score})"
+
+
+def _without_times(submission: Submission) -> str:
+    checks = tuple(check.model_copy(update={"duration_s": 0.0}) for check in submission.checks)
+    return to_json(submission.model_copy(update={"checks": checks}))
