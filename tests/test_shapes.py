@@ -4,12 +4,17 @@ import re
 
 import pytest
 import torch
-from traced_calls import ASSIGNMENT, STYLES, WITH_A_WAY, call_of, converse, sources_of
+from traced_calls import ASSIGNMENT, ROOT, STYLES, WITH_A_WAY, call_of, converse, sources_of
 
 from grader.call import Payload
+from grader.diagnosis.edited import Edited
+from grader.diagnosis.mistakes import Edit, Mistake, Mistakes
 from grader.given import Inputs
 from grader.oracle import Oracle
+from grader.outcome import read_trace
 from grader.shapes import gradient_cut, shapes_on_the_way, to_trace, trace_sizes, weak_signature
+from grader.worker.answer import Answerer
+from grader.worker.trace import record
 
 MULTI_HEAD = ("multi_head", "MultiHeadAttention")
 SINGLE = ("single_head", "scaled_dot_product_attention")
@@ -416,3 +421,25 @@ def test_shapes_texts_are_made_of_the_assignment_s_words(way):
     texts = [text for step in way(USUAL).steps for text in (*step.inputs, step.output)]
 
     assert all(re.fullmatch(r"\[([a-z ]+(, [a-z ]+)*)?\]", text) for text in texts), texts
+
+
+def test_shapes_signature_of_an_edited_reference_is_that_of_the_student_s_mistake(trace):
+    """Both forgot to transpose the keys; the reference is recorded in this process, by its own files' names."""
+    mistake = Mistake(
+        id="key-not-transposed",
+        title="The keys are not transposed",
+        explanation="They must be.",
+        hint="Which axes meet?",
+        price=1,
+        edits=(Edit(file="masks.py", old="key.transpose(-2, -1)", new="key"),),
+    )
+    texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "reference").glob("*.py")}
+    modules = Edited(Mistakes([mistake], [], texts)).modules([mistake.id])
+    answerer = Answerer(modules.__getitem__, is_own=lambda file: False)
+
+    request = call_of(*MULTI_HEAD).request("multi_head", "MultiHeadAttention")
+    traced = read_trace(record(answerer, request, is_own=lambda file: file.startswith("reference/")))
+
+    signature = weak_signature(traced)
+    assert "raised" == signature[0]
+    assert signature == weak_signature(trace(edited("k.transpose(-2, -1)", "k")))

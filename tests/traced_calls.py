@@ -13,7 +13,7 @@ from grader.shapes import trace_sizes
 
 ROOT = Path(__file__).parents[1]
 ASSIGNMENT = read_assignment(ROOT / "assignments/attention")
-STYLES = sorted(path for path in (ROOT / "tests/data/styles").iterdir() if path.is_dir())
+STYLES = sorted(path for path in (ROOT / "reference/variants/attention").iterdir() if path.is_dir())
 #: Part and name of each callable whose way is stated.
 WITH_A_WAY = [(part.name, name) for part in ASSIGNMENT.parts for name, about in part.callables.items() if about.way]
 #: The parameters of the two modules, by the shapes of their weights.
