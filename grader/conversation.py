@@ -28,10 +28,12 @@ from grader.outcome import (
     Returned,
     Scanned,
     TimedOut,
+    Traced,
     read_backward,
     read_call,
     read_load,
     read_scan,
+    read_trace,
 )
 from grader.worker import wire
 from grader.worker.sandbox.layers import LAYERS
@@ -185,6 +187,28 @@ class Conversation:
         """What is asked next meets a worker that was asked nothing before."""
         self._line.end()
         self._line.printed()  # and was told already
+
+    def trace(self, call: Call, upstream: torch.Tensor | None) -> Traced | None:
+        """The steps of a call and, with `upstream`, of its backward pass; None when there is nothing to be told.
+
+        The time it takes is the submission's, as of any call, but running out of it is no timeout of the callable:
+        watching takes time too.
+        """
+        if self.fault or self._refusal(call):
+            return None
+        tensors = call.payload.tensors | ({} if upstream is None else {"upstream": upstream.contiguous()})
+        frame = wire.encode(call.header() | {"op": "trace"}, tensors)
+        try:
+            if self._load(call.part):
+                return None
+            return self._line.ask(frame, self._limits.call_s, "call", read_trace)[0]
+        except Lost:
+            self._line.end()
+        except LaunchError as fault:
+            self.fault = fault
+        finally:
+            self._line.printed()  # has been told with the answer of the same call
+        return None
 
     def close(self) -> None:
         """End the worker."""

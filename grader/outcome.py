@@ -13,6 +13,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from grader.worker.describe import MOST_AXES, SENDABLE
+from grader.worker.trace import MOST_SHAPES, MOST_STEPS, MOST_TIMES
 from grader.worker.wire import Frame, ProtocolError
 
 #: Names are cut at 200 characters by a worker (`describe.MOST_TEXT`), and some stand in a sentence.
@@ -156,6 +157,62 @@ class Scanned(_Record):
     dropped: _Size = 0
 
 
+_Shape = Annotated[tuple[_Size, ...], Field(max_length=MOST_AXES)]
+_Shapes = Annotated[tuple[_Shape, ...], Field(max_length=MOST_SHAPES)]
+_Number = Annotated[int, Field(ge=0, lt=MOST_STEPS)]
+
+
+class Made(_Record):
+    """A tensor operation of a student's code, by the worker's own word."""
+
+    file: _Name
+    line: _Size
+    operation: Annotated[str, Field(max_length=80)]
+    #: The equation of an einsum.
+    detail: Annotated[str, Field(max_length=80)] = ""
+    #: Shapes of the tensors that went in, and of those that came out; the first of many.
+    inputs: _Shapes
+    outputs: _Shapes
+    #: Arguments of the call that what came out depends on.
+    sources: Annotated[tuple[_Name, ...], Field(max_length=MOST_SHAPES)]
+    #: Whether it depends on a parameter.
+    is_learned: bool
+    #: Whether a floating tensor came out.
+    is_floating: bool
+    #: Whether the tensors stood for many, as inside of vmap, and lack an axis.
+    is_wrapped: bool
+    #: Whether it raised, perhaps into the student's own `except`.
+    is_raised: bool
+    times: Annotated[int, Field(ge=1, le=MOST_TIMES)]
+
+
+class Traced(_Record):
+    """A call, and the steps on its way. Of the steps those are named by their number that ..."""
+
+    status: Literal["traced"]
+    reply: Annotated[Returned | Raised | Forbidden | MissingName | WrongParameters, Field(discriminator="status")]
+    #: None when it was not asked for, or the output has not the shape of what was to be sent back.
+    backward: Annotated[Gradients | Raised | Forbidden, Field(discriminator="status")] | None
+    steps: Annotated[tuple[Made, ...], Field(max_length=MOST_STEPS)]
+    #: Whether there were more.
+    is_cut: bool
+    #: ... raised what the call ended with.
+    raised: _Number | None
+    #: ... was the first to make NaN of what had none.
+    nan: _Number | None
+    #: ... kept a gradient from coming back to an argument or parameter that gets none.
+    cut: _Number | None
+    #: ... made the returned values, in order.
+    returned: Annotated[tuple[_Number | None, ...], Field(max_length=8)]
+    #: The line of the forward pass that an exception of the backward pass goes back to; its text is the operation.
+    blamed: Line | None
+    dropped: _Size = 0
+
+    def step(self, number: int | None) -> Made | None:
+        """The step of that number, where it was kept."""
+        return self.steps[number] if number is not None and number < len(self.steps) else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedOut:
     """No answer within the limit; the worker was killed."""
@@ -210,7 +267,7 @@ class Outcome:
 CallReply = Returned | Raised | Forbidden | MissingName | WrongParameters
 BackwardReply = Gradients | Raised | Forbidden
 LoadReply = Loaded | Raised | Forbidden
-Reply = CallReply | BackwardReply | LoadReply | Scanned
+Reply = CallReply | BackwardReply | LoadReply | Scanned | Traced
 _REPLIES: TypeAdapter[Reply] = TypeAdapter(Annotated[Reply, Field(discriminator="status")])
 
 
@@ -259,6 +316,16 @@ def read_scan(frame: Frame) -> Scanned:
     """The reply to a scan. Raises as `read_call` does."""
     reply = read_reply(frame)
     return reply if isinstance(reply, Scanned) else _answers_another(reply)
+
+
+def read_trace(frame: Frame) -> Traced:
+    """The reply to a call that was to be traced. Raises as `read_call` does."""
+    reply = read_reply(frame)
+    if not isinstance(reply, Traced):
+        _answers_another(reply)
+    if isinstance(reply.reply, Returned):
+        _match(reply.reply.tree, {})
+    return reply
 
 
 def _answers_another(reply: Reply) -> NoReturn:

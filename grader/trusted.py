@@ -9,7 +9,7 @@ import torch
 from grader.batch import Batch
 from grader.call import Call
 from grader.oracle import Oracle
-from grader.outcome import Gradients, Loaded, Outcome, Raised, Returned, Scanned, read_reply
+from grader.outcome import Gradients, Loaded, Outcome, Raised, Returned, Scanned, Traced, read_reply
 from grader.worker.answer import Answerer
 from grader.worker.wire import Frame
 
@@ -30,7 +30,7 @@ def respond(
         answerer.call(earlier.request(*target))
     answer = answerer.call(call.request(*target))
     reply = read_reply(answer)
-    assert not isinstance(reply, (Gradients, Loaded, Scanned))
+    assert not isinstance(reply, (Gradients, Loaded, Scanned, Traced))
     outcome = Outcome(reply=reply, tensors=answer.tensors)
     if upstream is None or not isinstance(reply, Returned):
         return outcome

@@ -34,10 +34,12 @@ class Pending(NamedTuple):
     leaves: list[torch.Tensor]
     #: Torch's default dtype during the forward pass, and so during the backward pass.
     dtype: str
+    #: What was returned, the first items of a tuple of it.
+    returned: list[Any]
 
 
 _MISSING = object()
-_NOTHING = Pending(None, [], [], "float64")
+_NOTHING = Pending(None, [], [], "float64", [])
 
 
 class _Stage:
@@ -53,7 +55,8 @@ class Answerer:
     def __init__(self, find: Find, is_own: IsOwn) -> None:
         """`find` returns a module by name, or raises; `is_own` tells which files' lines may be shown."""
         self._find = find
-        self._is_own = is_own
+        #: Which files' lines may be shown.
+        self.is_own = is_own
         self._built: dict[int, torch.nn.Module] = {}
         #: The last forward pass, until its gradients have been asked for.
         self.pending = _NOTHING
@@ -81,7 +84,7 @@ class Answerer:
 
     def gradient(self, request: Frame) -> Frame:
         """Gradients of the last call's output, given the upstream gradient. Replies `gradients` or `raised`."""
-        root, names, leaves, dtype = self.pending
+        root, names, leaves, dtype, _ = self.pending
         if root is None or not root.requires_grad:
             return Frame({"status": "gradients", "missing": names}, {})
         try:
@@ -156,10 +159,10 @@ class Answerer:
 
     def _frames(self, error: BaseException) -> list[dict[str, Any]]:
         """Lines of the student's own files that the exception passed, outermost first."""
-        if isinstance(error, SyntaxError) and error.filename and self._is_own(error.filename):
+        if isinstance(error, SyntaxError) and error.filename and self.is_own(error.filename):
             text = (error.text or "").rstrip()[: describe.MOST_TEXT]
             return [{"file": error.filename, "line": error.lineno, "function": "", "text": text}]
-        lines = [line for line in traceback.extract_tb(error.__traceback__) if self._is_own(line.filename)]
+        lines = [line for line in traceback.extract_tb(error.__traceback__) if self.is_own(line.filename)]
         return [
             {
                 "file": line.filename,
@@ -189,10 +192,11 @@ def _returned(result: Any, before: dict[str, torch.Tensor], handed: dict[str, to
 
 
 def _pending(result: Any, leaves: dict[str, torch.Tensor], parameters: dict[str, torch.Tensor], dtype: str) -> Pending:
-    root = result[0] if isinstance(result, (tuple, list)) and result else result
+    returned = list(result[: describe.MOST_ITEMS]) if isinstance(result, (tuple, list)) else [result]
+    root = returned[0] if returned else result
     names = [f"arg.{name}" for name in leaves] + [f"param.{name}" for name in parameters]
     is_tensor = isinstance(root, torch.Tensor)
-    return Pending(root if is_tensor else None, names, [*leaves.values(), *parameters.values()], dtype)
+    return Pending(root if is_tensor else None, names, [*leaves.values(), *parameters.values()], dtype, returned)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import sys
 import traceback
 from typing import Any
 
-from . import wire
+from . import trace, wire
 from .answer import Answerer
 from .batch import Batches
 from .load import Submission
@@ -122,6 +122,8 @@ def _answer(answerer: Answerer, batches: Batches, request: wire.Frame) -> wire.F
         return answerer.call(request)
     if operation == "gradient":
         return answerer.gradient(request)
+    if operation == "trace":
+        return trace.record(answerer, request)
     return wire.Frame(answerer.load(request.header["part"]), {})
 
 
