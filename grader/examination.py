@@ -15,7 +15,7 @@ from grader.batch import Batch
 from grader.call import Call
 from grader.given import Inputs
 from grader.oracle import Oracle
-from grader.outcome import Outcome
+from grader.outcome import Outcome, Traced
 from grader.question import Observation, Question
 from grader.sources import Sources
 
@@ -28,6 +28,9 @@ class Respondent(Protocol):
 
     def ask_all(self, batch: Batch) -> Sequence[Outcome] | None:
         """The outcomes of a batch, or None when each question is to be put alone."""
+
+    def trace(self, call: Call, upstream: torch.Tensor | None) -> Traced | None:
+        """The steps of a call, and with `upstream` of its backward pass; None when there is nothing to be told."""
 
     def begin_anew(self) -> None:
         """What is asked next meets nothing that was asked before: no module, nothing a file keeps for itself."""
@@ -121,6 +124,10 @@ class Examination:
     def ask_together(self, batch: Batch) -> Sequence[Outcome] | None:
         """The outcomes of a batch that no check put; None when each question is to be put alone."""
         return self._respondent.ask_all(batch)
+
+    def trace(self, call: Call, upstream: torch.Tensor | None) -> Traced | None:
+        """The steps of a call, and with `upstream` of its backward pass; None when there is nothing to be told."""
+        return self._respondent.trace(call, upstream)
 
     def begin_anew(self) -> None:
         """What is asked next is asked of somebody who was asked nothing before."""

@@ -8,9 +8,10 @@ import torch
 
 from grader.batch import Batch
 from grader.call import Call
-from grader.oracle import Oracle
-from grader.outcome import Gradients, Loaded, Outcome, Raised, Returned, Scanned, Traced, read_reply
+from grader.oracle import PACKAGE, Oracle
+from grader.outcome import Gradients, Loaded, Outcome, Raised, Returned, Scanned, Traced, read_reply, read_trace
 from grader.worker.answer import Answerer
+from grader.worker.trace import record
 from grader.worker.wire import Frame
 
 
@@ -40,6 +41,14 @@ def respond(
     return replace(outcome, backward=backward, gradients=gradients.tensors)
 
 
+def traced(answerer: Answerer, target: tuple[str, str], call: Call, upstream: torch.Tensor | None) -> Traced:
+    """The steps of a call put to `target`, and with `upstream` of its backward pass."""
+    request = call.request(*target)
+    if upstream is not None:
+        request.tensors["upstream"] = upstream.clone()
+    return read_trace(record(answerer, request))
+
+
 class TrustedRespondent:
     """Answers with the reference, or with other modules in its place, and keeps what was built, as a worker does.
 
@@ -59,12 +68,16 @@ class TrustedRespondent:
     def ask_all(self, batch: Batch) -> None:
         """Nothing is saved by asking this process many things at once."""
 
+    def trace(self, call: Call, upstream: torch.Tensor | None) -> Traced:
+        """The steps of a call, and with `upstream` of its backward pass."""
+        return traced(self._answerer, self._oracle.target(call.part, call.name), call, upstream)
+
     def begin_anew(self) -> None:
         """From now on, nothing of earlier calls is left."""
         modules = self._make() if self._make else None
-        self._answerer = Answerer(modules.__getitem__, _is_not_own) if modules else self._oracle.answerer()
+        self._answerer = Answerer(modules.__getitem__, is_of_reference) if modules else self._oracle.answerer()
 
 
-def _is_not_own(file: str) -> bool:
-    """No line of a course's own files is shown."""
-    return False
+def is_of_reference(file: str) -> bool:
+    """Whether a line's file is one of the reference's, as edited ones are called."""
+    return file.startswith(f"{PACKAGE}/")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from grader.asking import observe
 from grader.assignment import Assignment
 from grader.diagnosis import recognise
+from grader.diagnosis.confirm import Failures
 from grader.diagnosis.edited import Edited
 from grader.diagnosis.explain import Account, account_for, slots
 from grader.diagnosis.explanation import Explanation
@@ -82,7 +83,7 @@ class Diagnostics:
             return stated
         if Verdict.UNSTABLE in failed.values():  # only a single mistake could make an answer random
             budget = Budget(0)
-        account = account_for(predictions, observations, budget, lambda one, made: False, suspects)
+        account = account_for(predictions, observations, budget, Failures(examination, predictions).are_alike, suspects)
         if account is None:
             return recognise.unexplained(self._assignment.callable(part, name), predictions, observations, failed)
         suspects.append(account.sets)

@@ -20,6 +20,10 @@ from grader.question import Observation
 Confirm = Callable[[Observation, Made], bool]
 
 
+#: Calls that are looked into for one mistake that shows in failures only.
+_CONFIRMED = 3
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
     """What accounts for the answers: sets of mistakes, each of them alone enough, and traits beside them."""
@@ -120,7 +124,7 @@ class _SetAside:
             shown = list(search.needs(made, mistake))
             if any(search.is_proved_by(made, mistake, key) for key in shown):
                 continue
-            if not any(confirm(self._observations[key], made) for key in shown[:1]):
+            if not any(confirm(self._observations[key], made) for key in shown[:_CONFIRMED]):
                 return False
         return True
 

@@ -11,9 +11,9 @@ import numpy as np
 from grader.assignment import Assignment
 from grader.diagnosis.edited import Edited
 from grader.diagnosis.said import Kind, Said, said, same_form, same_numbers, scale
-from grader.outcome import Returned
+from grader.outcome import Returned, Traced
 from grader.question import Observation, Question
-from grader.trusted import respond
+from grader.trusted import is_of_reference, respond, traced
 from grader.worker.answer import Answerer
 
 #: Mistakes made together, by id.
@@ -100,6 +100,11 @@ class Predictions:
             )
         return self._touching[key]
 
+    def trace(self, made: Made, key: str) -> Traced:
+        """The steps on the way to the answer."""
+        question = self.questions[key]
+        return traced(self._answerer(made), (self._module, self._attribute), question.call, question.upstream)
+
     def kind(self, key: str) -> object:
         """What sort of question it is, whatever its sizes and numbers: questions of one kind tell much alike."""
         call = self.questions[key].call
@@ -118,6 +123,8 @@ class Predictions:
     def _gradients_agree(self, observed: Said, made: Made, key: str, tolerance: float) -> bool:
         if observed.kind is not Kind.VALUES or self.questions[key].upstream is None:
             return True
+        if not np.isfinite(observed.numbers).all():  # what comes back through NaN depends on how it was written
+            return True
         predicted = self.whole(made, key)
         is_part = "gradients" in observed.ignored  # those that are there must be right
         if is_part and (observed.is_backward_raised or not observed.gradients):
@@ -130,13 +137,17 @@ class Predictions:
         names = observed.gradients.keys() | (() if is_part else predicted.gradients.keys())
         return all(_same_gradient(observed.gradients, predicted.gradients, name, allowed) for name in names)
 
-    def _ask(self, made: Made, key: str, *, with_gradients: bool) -> Said:
-        question = self.questions[key]
+    def _answerer(self, made: Made) -> Answerer:
         if made != self._modules[0]:
             self._modules = made, self._edited.modules(made)
-        answerer = Answerer(self._modules[1].__getitem__, is_own=lambda file: False)
+        return Answerer(self._modules[1].__getitem__, is_own=is_of_reference)
+
+    def _ask(self, made: Made, key: str, *, with_gradients: bool) -> Said:
+        question = self.questions[key]
         upstream = question.upstream if with_gradients else None
-        outcome = respond(answerer, (self._module, self._attribute), question.call, upstream, question.history)
+        outcome = respond(
+            self._answerer(made), (self._module, self._attribute), question.call, upstream, question.history
+        )
         return said(outcome, question.call, self._mask_shapes[key])
 
 
