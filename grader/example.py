@@ -70,7 +70,8 @@ def _answers(
         return (), observed
     if found.trial.upstream is None:
         return tuple(_matrix(name, tensor, about) for name, tensor in right.values.items()), observed
-    names = found.symptom.names if found.symptom.kind in ("gradient", "no gradient") else tuple(right.gradients)
+    kind = found.symptom.kind
+    names = found.symptom.gradients if kind in ("gradient", "no gradient") else tuple(right.gradients)
     gradients = found.outcome.gradients
     return (
         tuple(_gradient(name, right.gradients[name], about) for name in names),

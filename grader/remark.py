@@ -54,9 +54,10 @@ def _what(found: Found, about: Callable, returned: Mapping[str, torch.Tensor]) -
     if symptom.kind == "raised":
         return f"It raised {raised}"
     if symptom.kind == "no gradient":
-        return f"No gradient reaches {_list(_plain_names(symptom.names))}."
+        return f"No gradient reaches {_list(_plain_names(symptom.gradients))}."
     if symptom.kind == "gradient":
-        return f"The gradient of {_list(_plain_names(symptom.names))} is wrong."
+        names = _plain_names(symptom.gradients)
+        return f"The {'gradients' if len(names) > 1 else 'gradient'} of {_list(names)} {_are(names)} wrong."
     if symptom.kind == "shape":
         return " ".join(_wrong_shape(name, right, returned) for name in symptom.names if name in returned)
     if symptom.kind == "value":
@@ -227,7 +228,8 @@ def _elements(numbers: Sequence[int]) -> str:
 
 
 def _are(names: Sequence[str]) -> str:
-    return "are" if len(names) > 1 or names[0].endswith("s") else "is"
+    is_plural = names[0].endswith("s") and not names[0].endswith(("ss", "bias"))
+    return "are" if len(names) > 1 or is_plural else "is"
 
 
 def _an(error: str) -> str:

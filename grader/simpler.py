@@ -20,7 +20,7 @@ from grader.resize import Shape, ShapesOfParameters, resized, sizes_of, tiled
 _LENGTHS = {"batch": (1, 2), "query": (1, 2, 3), "key": (1, 2, 3)}
 _OTHER_LENGTHS = (1, 2)
 #: Elements of the payload that are set to zero one by one, if there are no more.
-_MOST_ELEMENTS = 24
+_MOST_ELEMENTS = 16
 #: Name under which the upstream gradient stands among a call's numbers.
 _UPSTREAM = "upstream"
 

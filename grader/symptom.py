@@ -49,6 +49,11 @@ class Symptom:
     heads: tuple[bool, ...] = ()
 
     @property
+    def gradients(self) -> tuple[str, ...]:
+        """The gradients to look at: those of arguments, from which those of parameters follow; else of parameters."""
+        return tuple(name for name in self.names if name.startswith("arg.")) or self.names
+
+    @property
     def is_of_gradients(self) -> bool:
         """Whether the values are right, and it shows in the backward pass only."""
         return self.kind in ("gradient", "no gradient") or (self.kind == "raised" and "backward" in self.names)
@@ -189,8 +194,9 @@ class _Judged:
         )
         if missing:
             return Symptom(kind="no gradient", names=missing)
-        observed = {name: tensor for name, tensor in self._outcome.gradients.items() if name in expected}
-        return self._differing("gradient", observed, {name: expected[name] for name in observed})
+        observed = self._outcome.gradients
+        there = {name: right for name, right in expected.items() if name in observed}
+        return self._differing("gradient", observed, there)
 
     def _differing(
         self, kind: Kind, observed: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]

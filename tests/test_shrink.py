@@ -396,8 +396,30 @@ def test_shrink_wrong_gradient_is_shown_beside_the_right_one(room):
 
     example = student.shrink(student.attention("scaled_dot_product_attention", wants=None))
 
-    assert table(example.expected).keys() == table(example.observed).keys() <= {"gradient of query", "gradient of key"}
-    assert example.remark.startswith("The gradient of ")
+    assert ["gradient of query", "gradient of key"] == [matrix.name for matrix in example.expected]
+    assert ["gradient of query", "gradient of key"] == [matrix.name for matrix in example.observed]
+    assert "The gradients of query and key are wrong." == example.remark
+
+
+def test_shrink_wrong_gradients_of_parameters_give_way_to_those_of_arguments(room):
+    """They follow from them; where they are wrong alone, they are shown."""
+    student = room("softmax-jacobian-diagonal")
+    alone = room("single-weight-detached")
+
+    examples = [
+        one.shrink(
+            one.module(
+                "SingleHeadAttention",
+                {"d_model": 3, "d_head": 2},
+                *(one.given.vectors(name, 2, length, 3) for name, length in (("query", 3), ("key", 4), ("value", 4))),
+                wants=None,
+            )
+        )
+        for one in (student, alone)
+    ]
+
+    assert ["gradient of query", "gradient of key"] == [matrix.name for matrix in examples[0].expected]
+    assert {"weight"} == {matrix.name.rpartition(".")[2] for matrix in examples[1].expected}
 
 
 def test_shrink_failing_backward_pass_is_quoted(room):
