@@ -1,7 +1,7 @@
 """Grading one submission, from its folder to its entry in the report: stage, examine, diagnose, score."""
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -15,6 +15,7 @@ from grader.course import Course
 from grader.diagnosis.diagnose import Diagnostics
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.findings import findings
+from grader.diagnosis.illustrate import Illustrated, Illustrator
 from grader.diagnosis.mistakes import MistakeError, Mistakes, read_mistakes
 from grader.examination import Examination, Respondent
 from grader.examine import Checking, Examined, ExamineError, with_checks
@@ -59,14 +60,17 @@ class Grading:
             return ungradable(self.assignment, staged)
         with self._conversation(staged.sources, launcher) as conversation:
             scanned = conversation.scan()
-            examined, explained = self._examine(conversation, staged.sources)
-        return score_submission(self.assignment, staged, examined, scanned, findings(self.mistakes, explained))
+            examination = self._examination(conversation, staged.sources)
+            examined, explained = self._examined(conversation, examination)
+            illustrated = self._illustrated(examination, explained)
+        told = findings(self.mistakes, illustrated)
+        return score_submission(self.assignment, staged, examined, scanned, told)
 
     def examine(self, sources: Sources, launcher: Launcher) -> Examined:
         """Put every check to these sources, in workers of the launcher."""
         with self._conversation(sources, launcher) as conversation:
             conversation.scan()
-            examined, _ = self._examine(conversation, sources)
+            examined, _ = self._examined(conversation, self._examination(conversation, sources))
         return examined
 
     def try_out(self, respondent: Respondent) -> tuple[Examined, tuple[Explanation, ...]]:
@@ -78,8 +82,10 @@ class Grading:
             launcher, sources.texts, self.assignment, TimeLimits.of(self.assignment.limits, self.call_s)
         )
 
-    def _examine(self, conversation: Conversation, sources: Sources) -> tuple[Examined, tuple[Explanation, ...]]:
-        found = self._diagnosed(self._examination(conversation, sources))
+    def _examined(
+        self, conversation: Conversation, examination: Examination
+    ) -> tuple[Examined, tuple[Explanation, ...]]:
+        found = self._diagnosed(examination)
         if conversation.fault:  # pytest took it for a check that failed
             raise conversation.fault
         return found
@@ -87,6 +93,12 @@ class Grading:
     def _diagnosed(self, examination: Examination) -> tuple[Examined, tuple[Explanation, ...]]:
         examined = self.checking.examine(examination)
         return examined, self.diagnostics.diagnose(examination, examined) if self.diagnostics else ()
+
+    def _illustrated(self, examination: Examination, explained: Sequence[Explanation]) -> Illustrated:
+        if self.diagnostics is None:
+            return Illustrated(explained=tuple(explained))
+        pairs = [(one, self.diagnostics.predictions(one.part, one.callable)) for one in explained]
+        return Illustrator(examination).illustrate(pairs)
 
     def with_seed(self, reference: Path, seed: int) -> "Grading":
         """The same, rehearsed, with inputs of another seed. `reference`: the course's folder of that name."""

@@ -55,6 +55,8 @@ def score_submission(
         checks=checks,
         diagnoses=found.diagnoses,
         unrecognised=found.unrecognised,
+        examples=found.examples,
+        shapes=found.shapes,
         flags=flags,
     )
 

@@ -1,13 +1,14 @@
 """From explanations to what a report says: one diagnosis a mistake over all callables, and what was not recognised."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from grader.diagnosis.explanation import Explanation
+from grader.diagnosis.illustrate import Illustrated
 from grader.diagnosis.mistakes import Mistake, Mistakes
 from grader.diagnosis.traits import TRAITS, Trait
-from grader.finding import Diagnosis
+from grader.finding import Diagnosis, Example, Shapes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,13 +19,15 @@ class Findings:
     diagnoses: tuple[Diagnosis, ...] = ()
     #: Callables that failed checks, and that nothing known explains whole.
     unrecognised: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = ()
+    shapes: tuple[Shapes, ...] = ()
     #: Points that each mistake and trait costs, as the course says.
     prices: Mapping[str, Decimal] = field(default_factory=dict)
 
 
-def findings(mistakes: Mistakes, explained: Iterable[Explanation]) -> Findings:
+def findings(mistakes: Mistakes, illustrated: Illustrated) -> Findings:
     """What explanations of a submission's callables come to together."""
-    settled = _settled(mistakes, tuple(explained))
+    settled = _settled(illustrated.explained)
     entries: dict[str, list[tuple[Explanation, tuple[str, ...]]]] = {}
     for one in settled:
         for slot in one.mistakes:
@@ -35,11 +38,13 @@ def findings(mistakes: Mistakes, explained: Iterable[Explanation]) -> Findings:
         explained=settled,
         diagnoses=tuple(_diagnosis(mistakes, key, entry) for key, entry in entries.items()),
         unrecognised=tuple(one.callable for one in settled if not one.is_whole and not one.traits),
+        examples=illustrated.examples,
+        shapes=illustrated.shapes,
         prices=_prices(mistakes),
     )
 
 
-def _settled(mistakes: Mistakes, explained: Sequence[Explanation]) -> tuple[Explanation, ...]:
+def _settled(explained: Sequence[Explanation]) -> tuple[Explanation, ...]:
     """Where answers leave several mistakes open, those that another callable has shown are meant there too."""
     named = [set(slot) for one in explained for slot in one.mistakes]
     return tuple(
