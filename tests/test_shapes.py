@@ -150,6 +150,20 @@ def test_shapes_usual_solution_is_named_in_full(way):
     assert "scores [batch, head, query, key]" in shapes.wanted
 
 
+def test_shapes_weights_that_are_put_together_are_not_taken_for_scores(way):
+    """They have the shape of the scores, and are the first to have it, but come behind a softmax."""
+    code = edited(
+        "        weights = scores.softmax(-1)\n",
+        "        weights = torch.stack([(q[:, h] @ k[:, h].mT).softmax(-1) for h in range(self.n_heads)], 1)\n",
+    )
+    code = "\n".join(line for line in code.splitlines() if not line.strip().startswith("scores ="))
+
+    stages = {step.operation: step.stage for step in way(code).steps}
+
+    assert "" == stages["stack"]
+    assert "context" in [step.stage for step in way(code).steps]
+
+
 def test_shapes_folded_axes_are_named_together(way):
     """Heads in the batch are read off the length."""
     shapes = way(sources_of(next(path for path in STYLES if path.name == "time_first")))
@@ -236,8 +250,16 @@ def test_shapes_joined_heads_per_head_output_projection_marks_nothing(way):
         weights = (q @ k.mT / math.sqrt(self.d_head)).softmax(-1)
         return self.out_proj((weights @ v).transpose(1, 2).flatten(2)), weights
         """,
+        # vmap over what selects a head, all else being of all heads
+        """
+        q, k, v = self.q_proj(query), self.k_proj(key), self.v_proj(value)
+        own = torch.eye(self.n_heads, dtype=q.dtype).repeat_interleave(self.d_head, 1)
+        scale = math.sqrt(self.d_head)
+        weights = torch.vmap(lambda one: (q * one @ k.mT / scale).softmax(-1), out_dims=1)(own)
+        return self.out_proj((weights @ self.split(v)).transpose(1, 2).flatten(2)), weights
+        """,
     ],
-    ids=["blocks", "chosen-columns", "diagonal", "block-diagonal", "one-projection"],
+    ids=["blocks", "chosen-columns", "diagonal", "block-diagonal", "one-projection", "vmap"],
 )
 def test_shapes_right_code_of_unusual_shapes_departs_nowhere(launcher, body):
     """Lengths that agree by chance, and axes that are there twice for a reason."""
