@@ -346,7 +346,7 @@ class _Way:
         return found
 
     def _can_be_one(self, made: Made) -> bool:
-        return made.is_floating and not made.is_wrapped and made.times == 1 and len(made.outputs) == 1
+        return made.is_floating and not made.is_wrapped and len(made.outputs) == 1
 
     def _place(self, made: Made, seen: set[tuple[int, frozenset[str]]], is_normalised: bool) -> int | None:
         """The first stated shape that it can be and that no step before it was.
@@ -363,6 +363,8 @@ class _Way:
             if is_single != (len(sources) == 1) or not is_due or not sources or not self._has_axes(made, station):
                 continue
             if is_single and self._about.kind == "module" and not made.is_learned:
+                continue
+            if not is_single and made.times > 1:  # it is one of several pieces, or not the first
                 continue
             if self._is_move(place) and name not in _MOVES:
                 continue

@@ -315,6 +315,16 @@ def test_shapes_key_projected_from_the_queries_is_marked_at_the_scores(way):
     assert "query is here twice, as in no shape on the way; scores: [batch, head, query, key]" == found[2]
 
 
+def test_shapes_projections_of_one_argument_are_named_where_they_are_made(way):
+    """The same line twice, for query and key: both are projections, and what is transposed later is no split."""
+    shapes = way(edited("self.k_proj(key)", "self.k_proj(query)"))
+
+    assert [("linear", 2, "projections"), ("view", 2, "split")] == [
+        (step.operation, step.times, step.stage) for step in shapes.steps if step.times == 2 and step.stage
+    ]
+    assert 2 == [step.stage for step in shapes.steps].count("split")
+
+
 def test_shapes_key_projected_from_the_queries_is_named_in_the_single_head_function(way):
     """The rule is the same for every callable whose way is stated."""
     code = "import torch\ndef scaled_dot_product_attention(query, key, value):\n"
