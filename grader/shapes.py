@@ -6,6 +6,7 @@ computed in very many ways, so few things are certain; where nothing is, nothing
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -31,6 +32,10 @@ _MOVES = frozenset(
 )
 #: Operations on two tensors whose shapes are held against each other from the last axis on.
 _ELEMENTWISE = frozenset({"add", "sub", "mul", "div", "where", "masked_fill", "logical_and", "logical_or", "maximum"})
+#: Operations that cut pieces off, of any length.
+_SLICES = frozenset(
+    {"getitem", "narrow", "split", "chunk", "tensor_split", "split_with_sizes", "index_select", "unfold"}
+)
 #: What torch says where elements do not fill a shape, and where a letter of an einsum has two lengths.
 _UNFILLED = re.compile(r"shape '\[(-?\d{1,9}(?:, -?\d{1,9}){0,15})\]' is invalid for input of size")
 _SUBSCRIPT = re.compile(
@@ -241,17 +246,29 @@ class _Way:
 
     def _doubled(self) -> tuple[int, str] | None:
         """A tensor made of the arguments that has an axis twice: [.., head, head], or every query with every query."""
+        most_axes = max((len(self._flat(station.axes)) for station in self._about.way), default=0)
+        doubtful: set[str] = set()
         for number in self.shown:
             made = self._traced.steps[number]
             if not made.is_floating or not self._from(made) or made.operation.startswith("diag"):
                 continue
-            for shape in made.outputs[:1]:
-                axes = self._ruler.shape_axes(shape) or []
-                alone = [one[0] for one in axes if len(one) == 1]
-                doubled = [axis for axis in self._ruler.basic if alone.count(axis) > 1]
-                if doubled:
-                    return number, f"{doubled[0]} is here twice, as in no shape on the way{self._instead(made, shape)}"
+            if made.operation in _SLICES:
+                doubtful |= self._cut_to_length(made)
+                continue
+            axes = self._ruler.shape_axes(made.outputs[0]) if made.outputs else None
+            if not axes or sum(map(len, axes)) > most_axes:  # one of them may select, as a matrix of ones and zeros
+                continue
+            doubled = [axis for axis in self._ruler.basic if axes.count((axis,)) > 1 and axis not in doubtful]
+            if doubled:
+                instead = self._instead(made, made.outputs[0])
+                return number, f"{doubled[0]} is here twice, as in no shape on the way{instead}"
         return None
+
+    def _cut_to_length(self, made: Made) -> set[str]:
+        """Axes that a slice seems to have more often than what it was cut from: its length is one by chance."""
+        before = Counter(self._ruler.shape_axes(made.inputs[0]) or () if made.inputs else ())
+        found = [Counter(self._ruler.shape_axes(shape) or ()) - before for shape in made.outputs]
+        return {axis for more in found for axes in more for axis in axes}
 
     def _instead(self, made: Made, shape: Sequence[int]) -> str:
         """What such a tensor usually is, where it looks like one."""
@@ -329,7 +346,7 @@ class _Way:
         return found
 
     def _can_be_one(self, made: Made) -> bool:
-        return made.is_floating and not made.is_wrapped and made.times == 1 and len(made.outputs) == 1
+        return made.is_floating and not made.is_wrapped and len(made.outputs) == 1
 
     def _place(self, made: Made, seen: set[tuple[int, frozenset[str]]], is_normalised: bool) -> int | None:
         """The first stated shape that it can be and that no step before it was.
@@ -346,6 +363,8 @@ class _Way:
             if is_single != (len(sources) == 1) or not is_due or not sources or not self._has_axes(made, station):
                 continue
             if is_single and self._about.kind == "module" and not made.is_learned:
+                continue
+            if not is_single and made.times > 1:  # it is one of several pieces, or not the first
                 continue
             if self._is_move(place) and name not in _MOVES:
                 continue

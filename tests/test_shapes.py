@@ -150,6 +150,20 @@ def test_shapes_usual_solution_is_named_in_full(way):
     assert "scores [batch, head, query, key]" in shapes.wanted
 
 
+def test_shapes_weights_that_are_put_together_are_not_taken_for_scores(way):
+    """They have the shape of the scores, and are the first to have it, but come behind a softmax."""
+    code = edited(
+        "        weights = scores.softmax(-1)\n",
+        "        weights = torch.stack([(q[:, h] @ k[:, h].mT).softmax(-1) for h in range(self.n_heads)], 1)\n",
+    )
+    code = "\n".join(line for line in code.splitlines() if not line.strip().startswith("scores ="))
+
+    stages = {step.operation: step.stage for step in way(code).steps}
+
+    assert "" == stages["stack"]
+    assert "context" in [step.stage for step in way(code).steps]
+
+
 def test_shapes_folded_axes_are_named_together(way):
     """Heads in the batch are read off the length."""
     shapes = way(sources_of(next(path for path in STYLES if path.name == "time_first")))
@@ -190,6 +204,78 @@ def test_shapes_joined_heads_per_head_output_projection_marks_nothing(way):
     assert [] == departures(way(code))
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        # keys in blocks of five, as many as there are samples
+        """
+        q, k, v = self.split(self.q_proj(query)), self.split(self.k_proj(key)), self.split(self.v_proj(value))
+        scores = torch.cat([q @ part.mT for part in k.split(5, 2)], -1) / math.sqrt(self.d_head)
+        weights = scores.softmax(-1)
+        return self.out_proj((weights @ v).transpose(1, 2).flatten(2)), weights
+        """,
+        # a head's own columns chosen by a matrix of zeros and ones, [head, head, head dim]
+        """
+        q, k, v = self.q_proj(query), self.split(self.k_proj(key)).transpose(1, 2), self.split(self.v_proj(value))
+        own = torch.eye(self.n_heads, dtype=q.dtype)[:, :, None].expand(-1, -1, self.d_head)
+        wide = torch.einsum("bshd,ghd->bsghd", k, own).flatten(3)
+        weights = torch.einsum("ble,bsge->bgls", q, wide).div(math.sqrt(self.d_head)).softmax(-1)
+        return self.out_proj((weights @ v).transpose(1, 2).flatten(2)), weights
+        """,
+        # the sum of a softmax divided out by a matrix, [query, query]
+        """
+        q, k, v = self.split(self.q_proj(query)), self.split(self.k_proj(key)), self.split(self.v_proj(value))
+        powers = (q @ k.mT / math.sqrt(self.d_head)).exp()
+        weights = torch.diag_embed(1 / powers.sum(-1)) @ powers
+        return self.out_proj((weights @ v).transpose(1, 2).flatten(2)), weights
+        """,
+        # all heads of all samples in one product, what is not of one head hidden
+        """
+        q, k, v = (self.split(one).flatten(0, 2) for one in (self.q_proj(query), self.k_proj(key), self.v_proj(value)))
+        count = len(query) * self.n_heads
+        own = torch.block_diag(*[torch.ones(query.shape[1], key.shape[1])] * count).bool()
+        weights = (q @ k.T / math.sqrt(self.d_head)).masked_fill(~own, -math.inf).softmax(-1)
+        output = (weights @ v).unflatten(0, (len(query), self.n_heads, -1)).transpose(1, 2).flatten(2)
+        weights = weights.view(count, query.shape[1], count, -1).diagonal(dim1=0, dim2=2).permute(2, 0, 1)
+        return self.out_proj(output), weights.unflatten(0, (len(query), -1))
+        """,
+        # queries, keys and values in one projection
+        """
+        layers = self.q_proj, self.k_proj, self.v_proj
+        weight, bias = torch.cat([one.weight for one in layers]), torch.cat([one.bias for one in layers])
+        all_of = nn.functional.linear(torch.cat([query, key, value], 1), weight, bias)
+        all_of = all_of.unflatten(2, (3, self.n_heads, -1)).permute(2, 0, 3, 1, 4)
+        lengths = query.shape[1], key.shape[1], key.shape[1]
+        q, k, v = (one.split(lengths, 2)[place] for place, one in enumerate(all_of))
+        weights = (q @ k.mT / math.sqrt(self.d_head)).softmax(-1)
+        return self.out_proj((weights @ v).transpose(1, 2).flatten(2)), weights
+        """,
+        # vmap over what selects a head, all else being of all heads
+        """
+        q, k, v = self.q_proj(query), self.k_proj(key), self.v_proj(value)
+        own = torch.eye(self.n_heads, dtype=q.dtype).repeat_interleave(self.d_head, 1)
+        scale = math.sqrt(self.d_head)
+        weights = torch.vmap(lambda one: (q * one @ k.mT / scale).softmax(-1), out_dims=1)(own)
+        return self.out_proj((weights @ self.split(v)).transpose(1, 2).flatten(2)), weights
+        """,
+    ],
+    ids=["blocks", "chosen-columns", "diagonal", "block-diagonal", "one-projection", "vmap"],
+)
+def test_shapes_right_code_of_unusual_shapes_departs_nowhere(launcher, body):
+    """Lengths that agree by chance, and axes that are there twice for a reason."""
+    head, _, _ = USUAL.partition("        q, k, v = ")
+    call = call_of(*MULTI_HEAD)
+    with converse(launcher, {"multi_head.py": USUAL}) as conversation:
+        expected = conversation.ask(call, None).tensors
+    with converse(launcher, {"multi_head.py": head + body}) as conversation:
+        observed = conversation.ask(call, None).tensors
+        traced = conversation.trace(call, None)
+
+    assert all(torch.allclose(observed[name], expected[name]) for name in "01")
+    shapes = shapes_on_the_way(traced, call, ASSIGNMENT.callable(*MULTI_HEAD), "the call")
+    assert [] == [step for step in shapes.steps if step.departs]
+
+
 # --- wrong code ---------------------------------------------------------------------------------------------------
 
 
@@ -200,7 +286,7 @@ def test_shapes_heads_that_attend_to_heads_are_marked_at_the_scores(way):
 
     (found,) = departures(way(code))
 
-    assert ("scores", "mul") == found[:2]
+    assert ("scores", "sum") == found[:2]
     assert "head is here twice, as in no shape on the way; scores: [batch, head, query, key]" == found[2]
 
 
@@ -227,6 +313,16 @@ def test_shapes_key_projected_from_the_queries_is_marked_at_the_scores(way):
 
     assert ("scores", "matmul") == found[:2]
     assert "query is here twice, as in no shape on the way; scores: [batch, head, query, key]" == found[2]
+
+
+def test_shapes_projections_of_one_argument_are_named_where_they_are_made(way):
+    """The same line twice, for query and key: both are projections, and what is transposed later is no split."""
+    shapes = way(edited("self.k_proj(key)", "self.k_proj(query)"))
+
+    assert [("linear", 2, "projections"), ("view", 2, "split")] == [
+        (step.operation, step.times, step.stage) for step in shapes.steps if step.times == 2 and step.stage
+    ]
+    assert 2 == [step.stage for step in shapes.steps].count("split")
 
 
 def test_shapes_key_projected_from_the_queries_is_named_in_the_single_head_function(way):

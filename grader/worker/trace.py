@@ -32,10 +32,10 @@ MOST_TIMES = 1_000_000
 #: Characters of all records as JSON: with the rest of the answer they must fit into a frame's header.
 MOST_CHARACTERS = 150_000
 
-#: Tensors whose elements are looked at for NaN.
-_MOST_ELEMENTS = 65_536
-#: Tensors of one operation whose descent is followed; frames of Python looked at; known tensors before the dead go.
-_MOST_FOLLOWED, _MOST_FRAMES, _MOST_KNOWN = 64, 100, 4096
+#: Tensors whose elements are looked at for NaN: so many, and so many of each step.
+_MOST_ELEMENTS, _MOST_LOOKED_AT = 65_536, 100
+#: Tensors of one operation whose descent is followed; frames of Python looked at; tensors whose descent is known.
+_MOST_FOLLOWED, _MOST_FRAMES, _MOST_KNOWN = 64, 100, 50_000
 #: Results that have a tensor's shape or dtype and none of its elements, or whatever was in memory.
 _TEMPLATES = re.compile(r"(zeros|ones|empty|full|rand|randn|randint)_like|new_\w+|empty\w*")
 #: How elements leave torch: what is made of them has no gradient.
@@ -67,7 +67,9 @@ class _Descent(NamedTuple):
     step: int | None = None
 
 
-_NO_DESCENT = _Descent()
+_NO_DESCENT, _PARAMETER = _Descent(), _Descent(is_learned=True)
+#: Of a tensor that was made where nobody looked, as in another thread.
+_UNSEEN = _Descent(is_opaque=True)
 
 
 class _Line(NamedTuple):
@@ -123,6 +125,7 @@ class _Recorder(TorchFunctionMode):
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._is_cut = False
         self._known: dict[int, tuple[weakref.ref[torch.Tensor], _Descent]] = {}
+        self._room = _MOST_KNOWN
         #: Elements that left torch: whose gradients went with them, and by which step.
         self._exits: list[tuple[int, int]] = []
         self._raised: tuple[str, int] | None = None
@@ -152,9 +155,10 @@ class _Recorder(TorchFunctionMode):
         name = _name(func)
         if name is None:
             return func(*args, **kwargs)
-        inputs, before = [], []
+        inputs: list[torch.Tensor] = []
+        before: list[_Shape | None] = []
         try:
-            inputs = list(_tensors((args, kwargs)))
+            inputs = _tensors((args, kwargs))
             before = [_shape(tensor) for tensor in inputs[:MOST_SHAPES]]  # an operation may change them
         except Exception:  # an object of the student's that answers oddly: it is their operation all the same
             self._is_cut = True
@@ -206,7 +210,7 @@ class _Recorder(TorchFunctionMode):
             self._is_cut = True
 
     def _see(self, name: str, args: Any, inputs: list[torch.Tensor], before: list[_Shape | None], result: Any) -> None:
-        outputs = list(_tensors((result,)))
+        outputs = _tensors(result)
         if name == "setitem":
             outputs = inputs[:1]
         if not outputs and name not in _EXITS:
@@ -221,9 +225,10 @@ class _Recorder(TorchFunctionMode):
         if not outputs and number is not None:
             self._exits += [(leaf, number) for leaf in descent.live] + list(descent.lost)
             del self._exits[_MOST_KNOWN:]
-        is_made = not is_wrapped and not _TEMPLATES.fullmatch(name)
-        if self.first_nan is None and number is not None and is_made and any(map(_has_nan, outputs)):
-            self.first_nan = None if any(map(_has_nan, inputs)) else number
+        if self.first_nan is None and number is not None and not is_wrapped and not _TEMPLATES.fullmatch(name):
+            is_early = self._steps[number]["times"] <= _MOST_LOOKED_AT
+            if is_early and any(map(_has_nan, outputs)) and not any(map(_has_nan, inputs)):
+                self.first_nan = number
 
     def _see_raised(
         self, name: str, args: Any, inputs: list[torch.Tensor], before: list[_Shape | None], error: BaseException
@@ -293,28 +298,18 @@ class _Recorder(TorchFunctionMode):
     def _of(self, tensor: torch.Tensor) -> _Descent:
         known = self._known.get(id(tensor))
         descent = known[1] if known and known[0]() is tensor else None
-        is_parameter = isinstance(tensor, torch.nn.Parameter)
         if not tensor.requires_grad:
-            return descent or _Descent(is_learned=is_parameter)
+            return descent or (_PARAMETER if type(tensor) is torch.nn.Parameter else _NO_DESCENT)
         if tensor.is_leaf:
-            descent = descent or _Descent(is_learned=is_parameter)
+            descent = descent or (_PARAMETER if type(tensor) is torch.nn.Parameter else _NO_DESCENT)
             return descent._replace(live=descent.live | {id(tensor)})
-        return descent or _Descent(is_opaque=True)  # made where nobody looked, as in another thread
+        return descent or _UNSEEN
 
     def _union(self, tensors: list[torch.Tensor]) -> _Descent:
-        all_of = [self._of(tensor) for tensor in tensors[:_MOST_FOLLOWED]]
-        if len(all_of) == 1:
-            return all_of[0]
-        lost: dict[int, int] = {}
-        for leaf, step in (pair for one in all_of for pair in one.lost):
-            lost[leaf] = min(step, lost.get(leaf, step))
-        return _Descent(
-            sources=frozenset().union(*(one.sources for one in all_of)),
-            is_learned=any(one.is_learned for one in all_of),
-            live=frozenset().union(*(one.live for one in all_of)),
-            lost=tuple(sorted(lost.items())),
-            is_opaque=any(one.is_opaque for one in all_of) or len(tensors) > _MOST_FOLLOWED,
-        )
+        union = _NO_DESCENT
+        for tensor in tensors[:_MOST_FOLLOWED]:
+            union = _together(union, self._of(tensor))
+        return _together(union, _UNSEEN) if len(tensors) > _MOST_FOLLOWED else union
 
     def _follow(self, output: torch.Tensor, descent: _Descent, step: int | None, is_wrapped: bool) -> None:
         if not output.is_floating_point():
@@ -323,18 +318,42 @@ class _Recorder(TorchFunctionMode):
             if is_wrapped or _is_in_function(sys._getframe(1)):  # a backward pass of the student's own may follow
                 descent = descent._replace(is_opaque=True)
             lost = dict.fromkeys(descent.live, step) if step is not None else {}
-            descent = descent._replace(live=frozenset(), lost=tuple(sorted((lost | dict(descent.lost)).items())))
+            descent = descent._replace(live=frozenset(), lost=_earliest(tuple(lost.items()), descent.lost))
         self._note(output, descent._replace(step=step))
         base = output._base
         if base is not None and output is not base and id(base) in self._known:
             self._note(base, self._union([base, output]))
 
     def _note(self, tensor: torch.Tensor, descent: _Descent) -> None:
-        if len(self._known) > _MOST_KNOWN:
+        if len(self._known) >= self._room:
             self._known = {key: known for key, known in self._known.items() if known[0]() is not None}
-        if len(self._known) > 4 * _MOST_KNOWN:  # as many alive: their descent is not known any more
-            self._known.clear()
+            if len(self._known) > _MOST_KNOWN:  # as many alive: their descent is not known any more
+                self._known.clear()
+            self._room = 2 * len(self._known) + _MOST_KNOWN  # so that looking through them stays rare
         self._known[id(tensor)] = weakref.ref(tensor), descent
+
+
+def _together(one: _Descent, other: _Descent) -> _Descent:
+    """What is made of both."""
+    if other is _NO_DESCENT or other is one:
+        return one
+    if one is _NO_DESCENT:
+        return other
+    lost = one.lost if one.lost == other.lost else _earliest(one.lost, other.lost)
+    return _Descent(
+        one.sources | other.sources,
+        one.is_learned or other.is_learned,
+        one.live | other.live,
+        lost,
+        one.is_opaque or other.is_opaque,
+    )
+
+
+def _earliest(*all_of: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    found: dict[int, int] = {}
+    for leaf, step in (pair for lost in all_of for pair in lost):
+        found[leaf] = min(step, found.get(leaf, step))
+    return tuple(sorted(found.items()))
 
 
 def _name(func: Callable[..., Any]) -> str | None:
@@ -351,23 +370,22 @@ def _name(func: Callable[..., Any]) -> str | None:
     return _NAMES.get(plain, plain)[:80] or None
 
 
-def _tensors(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
+def _tensors(value: Any, found: list[torch.Tensor] | None = None, depth: int = 0) -> list[torch.Tensor]:
     """Tensors among arguments or results, also in lists of them."""
+    found = [] if found is None else found
     if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (tuple, list)) and depth < 4:
-        for item in value[:1000]:
-            yield from _tensors(item, depth + 1)
-    elif isinstance(value, dict) and depth < 4:
-        for item in value.values():
-            yield from _tensors(item, depth + 1)
+        found.append(value)
+    elif isinstance(value, (tuple, list, dict)) and depth < 4:
+        for item in list(value.values() if isinstance(value, dict) else value[:1000]):
+            _tensors(item, found, depth + 1)
+    return found
 
 
 def _shape(tensor: torch.Tensor) -> _Shape | None:
     """Its shape; None for what has none in numbers, as a nested tensor has not."""
     if tensor.is_nested or tensor.ndim > describe.MOST_AXES:
         return None
-    return tuple(int(length) for length in tensor.shape)
+    return tuple(map(int, tensor.shape))
 
 
 def _is_wrapped(tensor: torch.Tensor) -> bool:
