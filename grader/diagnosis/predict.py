@@ -103,7 +103,8 @@ class Predictions:
     def trace(self, made: Made, key: str) -> Traced:
         """The steps on the way to the answer."""
         question = self.questions[key]
-        return traced(self._answerer(made), (self._module, self._attribute), question.call, question.upstream)
+        answerer = _answerer_of(self._edited.modules(made, is_readable=True))
+        return traced(answerer, (self._module, self._attribute), question.call, question.upstream)
 
     def kind(self, key: str) -> object:
         """What sort of question it is, whatever its sizes and numbers: questions of one kind tell much alike."""
@@ -140,7 +141,7 @@ class Predictions:
     def _answerer(self, made: Made) -> Answerer:
         if made != self._modules[0]:
             self._modules = made, self._edited.modules(made)
-        return Answerer(self._modules[1].__getitem__, is_own=is_of_reference)
+        return _answerer_of(self._modules[1])
 
     def _ask(self, made: Made, key: str, *, with_gradients: bool) -> Said:
         question = self.questions[key]
@@ -149,6 +150,10 @@ class Predictions:
             self._answerer(made), (self._module, self._attribute), question.call, upstream, question.history
         )
         return said(outcome, question.call, self._mask_shapes[key])
+
+
+def _answerer_of(modules: Mapping[str, ModuleType]) -> Answerer:
+    return Answerer(modules.__getitem__, is_own=is_of_reference)
 
 
 def _same_gradient(

@@ -3,12 +3,14 @@
 A set explains an answer when the reference with those mistakes made gives the same. Single mistakes are tried on one
 question after the other. Sets of two and three are searched from the telling questions on, those that few mistakes
 touch: only mistakes that touch a question which is not explained yet are added, and none that alone would have spoilt
-an answer that is right. How many answers are looked at is limited by number, not by time: two runs find the same.
+an answer that is right. A mistake that explains part of the answers is tried with every other. How many answers are looked at is limited by number, not by time: two runs find the same.
 """
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from grader.diagnosis.predict import NOTHING, Made, Predictions
 from grader.diagnosis.said import Kind, Said, close, scale
@@ -49,6 +51,8 @@ class Search:
         # In the order of the checks, which the dictionary has, until it is known what touches what.
         self._order = list(seen.said)
         self._plausible: frozenset[str] = frozenset(predictions.candidates)
+        #: Mistakes that alone explain some wrong answer.
+        self._partial: tuple[str, ...] = ()
 
     def explanations(self, suspects: Iterable[Sequence[Made]] = ()) -> list[Made]:
         """All smallest sets that explain everything; none when no set does, or when nothing needs explaining.
@@ -75,7 +79,7 @@ class Search:
         self._begin_with_telling_questions()
         for size in range(2, MOST_MISTAKES + 1):
             for context in predictions.contexts:
-                found = sorted(set(self._extend(context, size)), key=self._rank)
+                found = sorted({*self._completed(context, size), *self._extend(context, size)}, key=self._rank)
                 if found:
                     return found
         return []
@@ -93,8 +97,9 @@ class Search:
         """Whether the answer to a question can only come from that mistake: numbers do, exceptions and NaN do not."""
         observed = self._seen.said[key]
         predictions = self._predictions
-        if predictions.right[key].kind is Kind.RAISED:  # an error that is asked for, and did not come
-            return observed.kind is Kind.VALUES
+        right = predictions.right[key]
+        if right.kind is Kind.RAISED:  # an error that is asked for, and did not come where it was due
+            return observed.kind is Kind.VALUES or observed.stage != right.stage
         if observed.kind is Kind.PARAMETERS:
             return True
         if observed.kind is not Kind.VALUES or observed.is_backward_raised:
@@ -119,6 +124,21 @@ class Search:
         self._order = [*telling, *(key for key in self._order if key not in telling)]
         spoilt = {one for key in telling if self._agrees(NOTHING, key) for one in predictions.touching(key)}
         self._plausible = frozenset(predictions.candidates) - spoilt
+        wrong = [key for key in telling if not self._agrees(NOTHING, key)]
+        plausible = (one for one in predictions.candidates if one in self._plausible)
+        self._partial = tuple(one for one in plausible if any(self._agrees(frozenset((one,)), key) for key in wrong))
+
+    def _completed(self, context: Made, size: int) -> Iterator[Made]:
+        """Sets of a mistake that explains some wrong answer and any other: one that shows only beside the first, too."""
+        for one in self._partial if size == 2 else ():
+            for other in self._predictions.candidates:
+                made = context | {one, other}
+                if other == one or not self._predictions.are_compatible(made):
+                    continue
+                if not self._budget.take():
+                    return
+                if self.unexplained(made) is None:
+                    yield made
 
     def _extend(self, made: Made, left: int) -> Iterator[Made]:
         key = self.unexplained(made)
@@ -153,12 +173,13 @@ def _is_nowhere_finite(observed: Said) -> bool:
 def _differ_where_finite(observed: Said, other: Said) -> bool:
     """Whether two answers of one form differ in a number that is finite in the first."""
     pairs = [(observed.numbers, other.numbers)]
-    for name, gradient in (observed.gradients or {}).items():
-        there = (other.gradients or {}).get(name)
-        pairs.append((gradient, gradient * 0 if there is None else there))
-    for name, there in (other.gradients or {}).items():
-        if name not in (observed.gradients or {}):  # one that is missing counts as zero
-            pairs.append((there * 0, there))
+    if np.isfinite(observed.numbers).all():
+        ours, theirs = observed.gradients or {}, other.gradients or {}
+        for name in {**ours, **theirs}:  # one that is missing counts as zero
+            one, two = ours.get(name), theirs.get(name)
+            pairs.append(
+                (one if one is not None else np.zeros_like(two), two if two is not None else np.zeros_like(one))
+            )
     return any(
         one.shape == two.shape and bool(((abs(one) < float("inf")) & ~close(one, two, 1e-9 * scale(two))).any())
         for one, two in pairs
