@@ -3,7 +3,7 @@
 A set explains an answer when the reference with those mistakes made gives the same. Single mistakes are tried on one
 question after the other. Sets of two and three are searched from the telling questions on, those that few mistakes
 touch: only mistakes that touch a question which is not explained yet are added, and none that alone would have spoilt
-an answer that is right. A mistake that explains part of the answers is tried with every other. How many answers are looked at is limited by number, not by time: two runs find the same.
+an answer that is right. How many answers are looked at is limited by number, not by time: two runs find the same.
 """
 
 import itertools
@@ -51,8 +51,6 @@ class Search:
         # In the order of the checks, which the dictionary has, until it is known what touches what.
         self._order = list(seen.said)
         self._plausible: frozenset[str] = frozenset(predictions.candidates)
-        #: Mistakes that alone explain some wrong answer.
-        self._partial: tuple[str, ...] = ()
 
     def explanations(self, suspects: Iterable[Sequence[Made]] = ()) -> list[Made]:
         """All smallest sets that explain everything; none when no set does, or when nothing needs explaining.
@@ -79,7 +77,7 @@ class Search:
         self._begin_with_telling_questions()
         for size in range(2, MOST_MISTAKES + 1):
             for context in predictions.contexts:
-                found = sorted({*self._completed(context, size), *self._extend(context, size)}, key=self._rank)
+                found = sorted(set(self._extend(context, size)), key=self._rank)
                 if found:
                     return found
         return []
@@ -124,32 +122,14 @@ class Search:
         self._order = [*telling, *(key for key in self._order if key not in telling)]
         spoilt = {one for key in telling if self._agrees(NOTHING, key) for one in predictions.touching(key)}
         self._plausible = frozenset(predictions.candidates) - spoilt
-        wrong = [key for key in telling if not self._agrees(NOTHING, key)]
-        plausible = (one for one in predictions.candidates if one in self._plausible)
-        self._partial = tuple(one for one in plausible if any(self._agrees(frozenset((one,)), key) for key in wrong))
-
-    def _completed(self, context: Made, size: int) -> Iterator[Made]:
-        """Sets of a mistake that explains some wrong answer and any other: one that shows only beside the first, too."""
-        for one in self._partial if size == 2 else ():
-            for other in self._predictions.candidates:
-                made = context | {one, other}
-                if other == one or not self._predictions.are_compatible(made):
-                    continue
-                if not self._budget.take():
-                    return
-                if self.unexplained(made) is None:
-                    yield made
 
     def _extend(self, made: Made, left: int) -> Iterator[Made]:
         key = self.unexplained(made)
         if key is None:
             yield made
             return
-        touching = [one for one in self._predictions.touching(key) if one in self._plausible and one not in made]
         for count in range(1, left + 1):
-            if count == MOST_MISTAKES and len(touching) > _FEW:
-                return
-            for chosen in itertools.combinations(touching, count):
+            for chosen in self._choices(key, made, count):
                 more = made | frozenset(chosen)
                 if not self._predictions.are_compatible(more):
                     continue
@@ -157,6 +137,20 @@ class Search:
                     return
                 if self._agrees(more, key):
                     yield from self._extend(more, left - count)
+
+    def _choices(self, key: str, made: Made, count: int) -> Iterator[tuple[str, ...]]:
+        """Mistakes to add so that a question is explained: those that touch it, then also one that does not by itself.
+
+        The latter may in the company of another: a scale that a saturated softmax hides shows without the softmax.
+        """
+        touching = [one for one in self._predictions.touching(key) if one in self._plausible and one not in made]
+        if count == MOST_MISTAKES and len(touching) > _FEW:
+            return
+        yield from itertools.combinations(touching, count)
+        if count == 2 or (count == 1 and made not in self._predictions.contexts):
+            others = [one for one in self._predictions.candidates if one in self._plausible - {*touching, *made}]
+            for with_touching in itertools.combinations(touching, count - 1):
+                yield from ((*with_touching, one) for one in others)
 
     def _is_smallest(self, made: Made) -> bool:
         return all(self.unexplained(made - {one}) is not None for one in made)
