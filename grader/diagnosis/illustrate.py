@@ -3,7 +3,6 @@
 Everything here starts from calls of visible checks and is asked of the student's code anew, with inputs of its own.
 """
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -24,7 +23,7 @@ from grader.shrink import smallest_example
 from grader.symptom import symptom_of
 from grader.unanswered import asked
 
-#: Seconds of one submission in which examples are looked for.
+#: Seconds of a student's own time in which examples are looked for, over a submission.
 SECONDS = 1.0
 #: Failing calls of a callable that an example is tried to be made of.
 _MOST_STARTS = 2
@@ -44,7 +43,7 @@ class Illustrator:
 
     def __init__(self, examination: Examination) -> None:
         self._examination = examination
-        self._deadline = time.monotonic() + SECONDS
+        self._limit_s = examination.used_s + SECONDS
 
     def illustrate(self, explained: Iterable[tuple[Explanation, Predictions]]) -> Illustrated:
         """Illustrate what was explained, or was not, callable by callable; a mistake that is met again only once."""
@@ -81,7 +80,8 @@ class Illustrator:
 
     def _example(self, failing: Iterable[Observation]) -> Example | None:
         for observation in list(failing)[:_MOST_STARTS]:
-            found = smallest_example(self._examination, observation.question.call, deadline=self._deadline)
+            left_s = self._limit_s - self._examination.used_s
+            found = smallest_example(self._examination, observation.question.call, allowed_s=left_s)
             if found:
                 return found
         return None
