@@ -188,10 +188,8 @@ def _differ_where_finite(observed: Said, other: Said) -> bool:
     if np.isfinite(observed.numbers).all():
         ours, theirs = observed.gradients or {}, other.gradients or {}
         for name in {**ours, **theirs}:  # one that is missing counts as zero
-            one, two = ours.get(name), theirs.get(name)
-            pairs.append(
-                (one if one is not None else np.zeros_like(two), two if two is not None else np.zeros_like(one))
-            )
+            nothing = np.zeros_like(ours[name] if name in ours else theirs[name])
+            pairs.append((ours.get(name, nothing), theirs.get(name, nothing)))
     return any(
         one.shape == two.shape and bool(((abs(one) < float("inf")) & ~close(one, two, 1e-9 * scale(two))).any())
         for one, two in pairs
