@@ -19,8 +19,6 @@ from grader.question import Observation
 #: Whether the student's code goes wrong in the same operation as the reference with these mistakes, on one question.
 Confirm = Callable[[Observation, Made], bool]
 
-#: Answers that are looked at where all values are right.
-_SHORT = 400
 #: Sets that are looked into: where more explain everything, what they say of is not in the answers.
 _MOST_SETS = 12
 #: Calls that are looked into for one mistake that shows in failures only.
@@ -55,7 +53,7 @@ def account_for(
         return None
     ways = list(_ways(said, predictions, observations))
     if len(ways) > 1 and ways[-1].is_right:  # but for what traits account for: sets are not worth a long search
-        budget = Budget(min(budget.left, _SHORT))
+        budget = Budget(0)
     for set_aside in ways:
         found = set_aside.account(budget, confirm, suspects)
         if found:
