@@ -95,5 +95,5 @@ def _named(mistakes: Mistakes, name: str) -> Mistake | Trait:
 
 
 def _prices(mistakes: Mistakes) -> dict[str, Decimal]:
-    prices = {one.id: one.price for one in mistakes}
-    return prices | {one.id: one.price for one in TRAITS.values() if one.price is not None}
+    priced: tuple[Mistake | Trait, ...] = (*mistakes, *TRAITS.values())
+    return {one.id: one.price for one in priced if one.price is not None}

@@ -52,8 +52,8 @@ class Illustrator:
         for explanation, predictions in explained:
             failing = list(self._failing(predictions))
             told.append(self._with_line(explanation, failing))
-            mistakes = {one for slot in explanation.mistakes for one in slot[:1]}
-            if explanation.is_whole and mistakes <= illustrated:
+            names = {slot[0] for slot in explanation.mistakes} | {trait.id for trait in explanation.traits}
+            if explanation.is_whole and names <= illustrated:
                 continue
             way = self._shapes(failing)
             if way:
@@ -61,7 +61,7 @@ class Illustrator:
             example = self._example(failing)
             if example:
                 examples.append(example)
-                illustrated |= mistakes
+                illustrated |= names
         return Illustrated(explained=tuple(told), examples=tuple(examples), shapes=tuple(shapes))
 
     def _failing(self, predictions: Predictions) -> Iterator[Observation]:

@@ -25,9 +25,9 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 FOLDER = "mistakes"
 
@@ -60,11 +60,17 @@ class Mistake(_Entry):
     explanation: Annotated[str, Field(min_length=1)]
     #: Points at the idea, and gives no code: for before the deadline.
     hint: Annotated[str, Field(min_length=1)]
-    #: Points it costs, once a submission, whatever it breaks.
-    price: Annotated[Decimal, Field(gt=0)]
+    #: Points it costs, once a submission, whatever it breaks. None exactly where a trait is named, and charged, for it.
+    price: Annotated[Decimal, Field(gt=0)] | None = None
     edits: Annotated[tuple[Edit, ...], Field(min_length=1)]
     #: The trait by whose name it is known, where its answers cannot name it: random ones, say. See `traits`.
     known_as: str | None = None
+
+    @model_validator(mode="after")
+    def _is_charged_by_its_own_name(self) -> Self:
+        if (self.price is None) != (self.known_as is not None):
+            raise ValueError("a price, or known_as, the trait whose price is charged; one of them and not both")
+        return self
 
 
 class Variation(_Entry):

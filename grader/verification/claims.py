@@ -65,8 +65,8 @@ class EditedReferences:
         return not are_told_apart([predictions], made, named)
 
 
-def about_mistakes(mistakes: Mistakes, judged: Sequence[Judged], checks: Iterable[str]) -> Iterator[Claim]:
-    """That each mistake loses points and is named, and that each check is failed by one."""
+def about_mistakes(mistakes: Mistakes, judged: Sequence[Judged]) -> Iterator[Claim]:
+    """That each mistake loses points and is named."""
     free = [one.trial for one in judged if not one.trial.lost]
     yield _claim("every mistake loses points", len(judged), [f"{_text(one.made)} loses none" for one in free])
     misnamed = [_complaint(one) for one in judged if one.word != "right"]
@@ -74,10 +74,13 @@ def about_mistakes(mistakes: Mistakes, judged: Sequence[Judged], checks: Iterabl
     open_ = list(_undeclared(mistakes, [one.trial for one in judged]))
     alternatives = sum(len(slot) > 1 for one in judged for slot in one.trial.named)
     yield _claim("mistakes that are named together are declared to be alike", alternatives + len(open_) or 1, open_)
+
+
+def about_checks(judged: Sequence[Judged], checks: Sequence[str]) -> Claim:
+    """That each check is failed by some mistake."""
     failed = {check for one in judged for check in one.trial.failed}
-    all_checks = list(checks)
-    idle = [f"{check}: no mistake fails it" for check in all_checks if check not in failed]
-    yield _claim("every check is failed by some mistake", len(all_checks), idle)
+    idle = [f"{check}: no mistake fails it" for check in checks if check not in failed]
+    return _claim("every check is failed by some mistake", len(checks), idle)
 
 
 def about_sets(title: str, judged: Sequence[Judged], wanted: float) -> Iterator[Claim]:
