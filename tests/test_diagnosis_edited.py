@@ -232,7 +232,7 @@ def test_edited_mistake_across_two_functions_is_refused(edited):
     """An edit stands in one function, class, or head of a module."""
     across = ("tiny.py", "return first, total\n\n\ndef mix_again", "return first, total\n\n\ndef mix_anew")
 
-    with pytest.raises(MistakeError, match="in tiny.py is not inside of one function"):
+    with pytest.raises(MistakeError, match="is not inside of one function"):
         edited(entry("across", across)).modules(["across"])
 
 

@@ -1,8 +1,9 @@
 """The reference with some mistakes made in it.
 
 A mistake is a text edit, and a search makes thousands of combinations of them, so the text is taken apart once: into
-the functions and classes at a module's top level, and what stands between them, each compiled alone. Making mistakes then compiles the few
-definitions they stand in, and runs all of them in fresh namespaces, which costs a fraction of a millisecond.
+the functions and classes at a module's top level, and what stands between them, each compiled alone. Making mistakes
+then compiles the few definitions they stand in, and runs all of them in fresh namespaces, which costs a fraction of a
+millisecond.
 """
 
 import ast
@@ -251,8 +252,8 @@ def _must_import_by_name(texts: Mapping[str, str]) -> None:
         for node in ast.walk(tree):
             if file != "__init__.py" and _imports_neighbours(node) and (node not in by_name or _has_star(node)):
                 raise MistakeError(
-                    f"{file}, line {node.lineno}: edits of a module are seen only by those that import from it by name, "
-                    f"at their top; found {ast.unparse(node)!r}, wanted 'from {PACKAGE}.MODULE import NAME'"
+                    f"{file}, line {node.lineno}: edits of a module reach only those that import from it by name, at "
+                    f"their top; found {ast.unparse(node)!r}, wanted 'from {PACKAGE}.MODULE import NAME'"
                 )
 
 
