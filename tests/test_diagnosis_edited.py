@@ -139,9 +139,8 @@ def test_edited_mistakes_at_one_place_are_not_compatible(edited):
 
 def test_edited_mistake_inside_of_another_s_place_is_not_compatible(edited):
     """A long edit holds a short one."""
-    book = entry("short", ("tiny.py", "* key\n", "* 2\n")) + entry(
-        "long", ("tiny.py", "first = long * key", "first = 1")
-    )
+    book = entry("short", ("tiny.py", "* key\n", "* 2\n"))
+    book += entry("long", ("tiny.py", "first = long * key", "first = 1"))
 
     assert not edited(book).are_compatible(["short", "long"])
 

@@ -137,9 +137,8 @@ class Edited:
         spans = edits.get(file, [])
         for definition in self._definitions[file]:
             exec(compiled(file, definition, _inside(definition, spans)), module.__dict__)
-            if (
-                not definition.name and not definition.start
-            ):  # the head of the file, which has imported the unedited modules
+            is_head = not definition.name and not definition.start
+            if is_head:  # it has imported the unedited modules
                 for other, name, alias in _imports(self._texts[file]):
                     if f"{other}.py" in self._texts:
                         module.__dict__[alias] = getattr(self._make(f"{other}.py", edits, made, compiled), name)
