@@ -164,6 +164,8 @@ def _reference_modules() -> dict[str, ModuleType]:
 class Pupil:
     """A student whose code runs here: the callables given, asked over the wire's own bytes."""
 
+    used_s = 0.0
+
     def __init__(self, callables: Mapping[str, Callable[..., Any]]) -> None:
         module = ModuleType("pupil")
         vars(module).update(callables)

@@ -15,7 +15,7 @@ from grader.diagnosis.said import are_identical
 from grader.diagnosis.search import Budget
 from grader.examination import Examination
 from grader.examine import Examined
-from grader.outcome import Died, Forbidden, Garbled, MissingName, NotAsked, TimedOut
+from grader.outcome import Died, Forbidden, Garbled, MissingName, NotAsked, Raised, TimedOut
 from grader.question import Observation
 from grader.verdict import Verdict
 
@@ -55,15 +55,16 @@ class Diagnostics:
         return self._predictions[part, name]
 
     def diagnose(self, examination: Examination, examined: Examined) -> tuple[Explanation, ...]:
-        """Explain every callable that failed a check, in the assignment's order."""
+        """Explain every callable that answered and failed a check, in the assignment's order."""
         budget = Budget(BUDGET)
         explained: list[Explanation] = []
         suspects: list[tuple[Made, ...]] = []
         for part in self._assignment.parts:
             for name in part.callables:
                 failed = _failed(examined, part.name, name)
-                if failed:
-                    explained.append(self._explain(examination, part.name, name, failed, budget, suspects))
+                one = self._explain(examination, part.name, name, failed, budget, suspects) if failed else None
+                if one:
+                    explained.append(one)
         return tuple(explained)
 
     def _explain(
@@ -74,11 +75,12 @@ class Diagnostics:
         failed: Mapping[str, Verdict],
         budget: Budget,
         suspects: list[tuple[Made, ...]],
-    ) -> Explanation:
+    ) -> Explanation | None:
+        """What explains a callable; None when it gave no answers to explain: the verdicts of its checks say why."""
         predictions = self.predictions(part, name)
         observations = self._observations(examination, predictions)
         if observations is None:
-            return Explanation(part=part, callable=name)
+            return None
         stated = recognise.stated(predictions, observations, failed)
         if stated is not None:
             return stated
@@ -103,7 +105,7 @@ class Diagnostics:
             if key not in examination.observations:
                 observe(examination, question.to_object(examination.new_handle()))
             found[key] = examination.observations[key]
-            if isinstance(found[key].outcome.reply, _SILENT):
+            if _is_silent(found[key].outcome.reply):
                 return None
         return found
 
@@ -139,6 +141,12 @@ def _failed(examined: Examined, part: str, name: str) -> dict[str, Verdict]:
         for spec, result in zip(examined.specs, examined.results, strict=True)
         if (spec.part, spec.callable) == (part, name) and result.verdict is not Verdict.PASSED
     }
+
+
+def _is_silent(reply: object) -> bool:
+    """Whether an answer says nothing about how the code computes."""
+    is_no_code = isinstance(reply, Raised) and (reply.stage == "import" or reply.is_out_of_memory)
+    return isinstance(reply, _SILENT) or is_no_code
 
 
 def _not_shown(shown_by: Mapping[str, Iterable[str]], failed: Mapping[str, Verdict]) -> dict[str, Verdict]:

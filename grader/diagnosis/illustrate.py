@@ -3,7 +3,6 @@
 Everything here starts from calls of visible checks and is asked of the student's code anew, with inputs of its own.
 """
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -24,7 +23,7 @@ from grader.shrink import smallest_example
 from grader.symptom import symptom_of
 from grader.unanswered import asked
 
-#: Seconds of one submission in which examples are looked for.
+#: Seconds of a student's own time in which examples are looked for, over a submission.
 SECONDS = 1.0
 #: Failing calls of a callable that an example is tried to be made of.
 _MOST_STARTS = 2
@@ -44,16 +43,25 @@ class Illustrator:
 
     def __init__(self, examination: Examination) -> None:
         self._examination = examination
-        self._deadline = time.monotonic() + SECONDS
+        self._limit_s = examination.used_s + SECONDS
 
     def illustrate(self, explained: Iterable[tuple[Explanation, Predictions]]) -> Illustrated:
-        """Illustrate what was explained, or was not, callable by callable."""
+        """Illustrate what was explained, or was not, callable by callable; a mistake that is met again only once."""
         told, examples, shapes = [], [], []
+        illustrated: set[str] = set()
         for explanation, predictions in explained:
             failing = list(self._failing(predictions))
             told.append(self._with_line(explanation, failing))
-            shapes += [one for one in [self._shapes(failing)] if one]
-            examples += [one for one in [self._example(failing)] if one]
+            mistakes = {one for slot in explanation.mistakes for one in slot[:1]}
+            if explanation.is_whole and mistakes <= illustrated:
+                continue
+            way = self._shapes(failing)
+            if way:
+                shapes.append(way)
+            example = self._example(failing)
+            if example:
+                examples.append(example)
+                illustrated |= mistakes
         return Illustrated(explained=tuple(told), examples=tuple(examples), shapes=tuple(shapes))
 
     def _failing(self, predictions: Predictions) -> Iterator[Observation]:
@@ -72,7 +80,8 @@ class Illustrator:
 
     def _example(self, failing: Iterable[Observation]) -> Example | None:
         for observation in list(failing)[:_MOST_STARTS]:
-            found = smallest_example(self._examination, observation.question.call, deadline=self._deadline)
+            left_s = self._limit_s - self._examination.used_s
+            found = smallest_example(self._examination, observation.question.call, allowed_s=left_s)
             if found:
                 return found
         return None

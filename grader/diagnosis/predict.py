@@ -59,8 +59,8 @@ class Predictions:
         if (made, key) in self._whole:
             return self._whole[made, key]
         if (made, key) not in self._values:
-            self._values[made, key] = self._ask(made, key, with_gradients=False)
             self._make_room(self._values)
+            self._values[made, key] = self._ask(made, key, with_gradients=False)
         return self._values[made, key]
 
     def whole(self, made: Made, key: str) -> Said:
@@ -68,9 +68,9 @@ class Predictions:
         if self.questions[key].upstream is None:
             return self.values(made, key)
         if (made, key) not in self._whole:
+            self._make_room(self._whole)
             self._whole[made, key] = self._ask(made, key, with_gradients=True)
             self._values.pop((made, key), None)
-            self._make_room(self._whole)
         return self._whole[made, key]
 
     def are_compatible(self, made: Collection[str]) -> bool:
@@ -113,11 +113,10 @@ class Predictions:
     def kind(self, key: str) -> object:
         """What sort of question it is, whatever its sizes and numbers: questions of one kind tell much alike."""
         call = self.questions[key].call
-        plain = [(name, value) for name, value in sorted(call.keywords.items()) if not isinstance(value, dict)]
-        tensors = [(name, tensor.dtype, tensor.ndim) for name, tensor in sorted(call.payload.arguments.items())]
-        build = sorted(call.build.arguments.items()) if call.build else []
-        is_one = [size == 1 for tensor in call.payload.arguments.values() for size in tensor.shape]
-        return repr((len(call.arguments), plain, tensors, build, any(is_one), call.mode, call.dtype, bool(call.wants)))
+        plain = sorted((name, str(value)) for name, value in call.keywords.items() if not isinstance(value, dict))
+        build = sorted((name, value) for name, value in (call.build.arguments if call.build else {}).items())
+        special = [name for name, value in build if value in (1, False)]
+        return len(call.arguments), *plain, *call.payload.arguments, *special, call.dtype
 
     # --- how ------------------------------------------------------------------------------------------------------
 

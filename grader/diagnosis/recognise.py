@@ -5,9 +5,18 @@ from collections.abc import Iterable, Mapping
 from grader.diagnosis.by_size import deciding_size
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.predict import NOTHING, Predictions
-from grader.diagnosis.traits import DIFFERS, NOT_FILLED_IN, NOT_THERE, ONE_SIZE, OTHER_DEVICE, STATE_KEPT, Trait
+from grader.diagnosis.traits import (
+    DIFFERS,
+    NOT_FILLED_IN,
+    NOT_THERE,
+    ONE_SIZE,
+    OTHER_DEVICE,
+    RETURNS_NOTHING,
+    STATE_KEPT,
+    Trait,
+)
 from grader.examination import Examination
-from grader.outcome import Raised
+from grader.outcome import Raised, Returned
 from grader.question import Observation
 from grader.verdict import Verdict
 
@@ -19,8 +28,6 @@ def stated(
 ) -> Explanation | None:
     """What the answers state by themselves, so that no mistake need be looked for; None when it is nothing."""
     raised = [one.outcome.reply for one in observations.values() if isinstance(one.outcome.reply, Raised)]
-    if any(one.stage == "import" for one in raised):
-        return Explanation(part=predictions.part, callable=predictions.name)
     unfilled = [one for one in raised if one.is_unfilled]
     if unfilled:
         return _statement(predictions, NOT_FILLED_IN, failed, _place(unfilled[0]))
@@ -30,6 +37,8 @@ def stated(
     elsewhere = [one for one in raised if _is_about_a_device(one.message)]
     if elsewhere:
         return _statement(predictions, OTHER_DEVICE, failed, _place(elsewhere[0]))
+    if len(raised) < len(observations) and all(_is_nothing(one.outcome.reply) for one in observations.values()):
+        return _statement(predictions, RETURNS_NOTHING, failed)
     return None
 
 
@@ -85,6 +94,11 @@ def _place(raised: Raised) -> str:
     line = raised.frames[-1] if raised.frames else None
     where = f"{line.file}, line {line.line}: {line.text.strip()}: " if line else ""
     return f"{where}{raised.type}: {raised.message.partition(chr(10))[0]}"[:300]
+
+
+def _is_nothing(reply: object) -> bool:
+    """Whether a call ended without a value, or with an error that is right."""
+    return isinstance(reply, Raised) or (isinstance(reply, Returned) and reply.tree.type == "NoneType")
 
 
 def _is_about_a_device(message: str) -> bool:
