@@ -166,7 +166,11 @@ class Pupil:
 
     used_s = 0.0
 
-    def __init__(self, callables: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(
+        self, callables: Mapping[str, Callable[..., Any]], is_own: Callable[[str], bool] = lambda file: False
+    ) -> None:
+        """`is_own`: whether lines of a file are shown as the student's."""
+        self._is_own = is_own
         module = ModuleType("pupil")
         vars(module).update(callables)
         self._module = module
@@ -179,7 +183,7 @@ class Pupil:
 
     def begin_anew(self) -> None:
         """Keep nothing that was built."""
-        self._answerer = Answerer(lambda part: self._module, is_own=lambda file: False)
+        self._answerer = Answerer(lambda part: self._module, is_own=self._is_own)
 
     def trace(self, call: Call, upstream: torch.Tensor | None) -> Traced:
         """The steps of a call, and with `upstream` of its backward pass."""

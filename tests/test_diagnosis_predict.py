@@ -142,7 +142,7 @@ def test_predictions_of_float32_arithmetic_do_not_agree_within_that_of_float64(c
     predictions = case.predictions
     key = next(iter(predictions.questions))
     right = predictions.right[key]
-    near = replace(right, numbers=right.numbers.astype(np.float32).astype(np.float64) + 1e-5)
+    near = replace(right, numbers=right.numbers.astype(np.float32).astype(np.float64) + 5e-5)
 
     assert predictions.agrees(near, NOTHING, key, "float32")
     assert not predictions.agrees(near, NOTHING, key, "float64")
@@ -339,14 +339,14 @@ def test_predictions_kinds_are_one_for_other_sizes_and_two_for_other_flags(case_
 
     def put(examination):
         student, given = Student(examination, "mix", "mix"), given_by(examination)
-        for name, size, more in (("a", 3, {}), ("b", 5, {}), ("c", 3, {"mask": None}), ("d", 1, {})):
+        for name, size, more in (("a", 3, {}), ("b", 5, {}), ("c", 3, {"mask": None})):
             try:
                 student(given.normal(f"query {name}", 2, size), given.normal(f"key {name}", 2, size), **more)
             except CheckFailed:
                 raise AssertionError from None
 
     predictions = case_of(put=put).predictions
-    small, large, flagged, single = map(predictions.kind, predictions.questions)
+    small, large, flagged = map(predictions.kind, predictions.questions)
 
     assert small == large
-    assert 3 == len({small, flagged, single})
+    assert small != flagged
