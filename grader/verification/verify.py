@@ -63,8 +63,9 @@ def _claims(
     say(f"making {len(grading.mistakes)} mistakes, one at a time")
     judged = list(references.attempts(singles(grading.mistakes)))
     yield from about_mistakes(grading.mistakes, judged, [spec.id for spec in grading.checking.specs])
-    say(f"making {PAIRS} pairs of mistakes")
-    pairs = list(references.attempts(random_sets(grading, 2, PAIRS)))
+    chosen = random_sets(grading, 2, PAIRS)
+    say(f"making {len(chosen)} pairs of mistakes")
+    pairs = list(references.attempts(chosen))
     yield from about_sets("pairs of mistakes", pairs, PAIRS_NAMED)
 
 
@@ -141,7 +142,7 @@ def _write(folder: Path, grading: Grading, made: Made) -> Found:
 
 
 def _id(made: Made) -> str:
-    return "-with-".join(sorted(made))
+    return f"mistakes/{'-with-'.join(sorted(made))}"
 
 
 def _lost(submission: Submission) -> str:
