@@ -77,6 +77,10 @@ def shifted(tensor):
 """
 
 
+#: The axes of `mix`'s inputs, as the assignment states them for the first.
+QUERY_AXES = 'query = ["row", "column"]'
+
+
 def entry(name: str, *edits: tuple[str, str, str], price: str = "1", more: str = "") -> str:
     """A `[[mistake]]` of a file of mistakes; an edit is file, old, new."""
     return (
@@ -205,7 +209,7 @@ def write_mistaken_course(folder: Path, *, mistakes: str | None = None, **files:
     """
     course = write_course(folder)
     texts = {
-        "assignments/tiny/assignment.toml": ASSIGNMENT,
+        "assignments/tiny/assignment.toml": ASSIGNMENT.replace(QUERY_AXES, f"{QUERY_AXES}, key{QUERY_AXES[5:]}", 1),
         **{f"assignments/tiny/checks/{name}": text for name, text in CHECKS.items()},
         **{f"assignments/tiny/stub/{name}": text for name, text in STUBS.items()},
         **{f"reference/variants/tiny/plain/{name}": text for name, text in RIGHT.items()},
