@@ -132,6 +132,26 @@ def test_diagnose_alternatives_are_settled_by_another_callable(graded):
     assert [(("not-shifted",), ("mix", "Scale"))] == [(one.mistakes, one.callables) for one in told.diagnoses]
 
 
+def test_diagnose_mistake_found_before_is_suspected_where_answers_leave_it_open(explained):
+    """`Scale` alone would not tell the two, of which one can be no mistake of `mix`."""
+    book = MIX + GATE + SCALE + entry("scale-not-shifted", ("tiny.py", "self.proj(shifted(query))", "self.proj(query)"))
+
+    _, scale = explained(mistakes=book, mix=not_shifted, Scale=UnshiftedScale)
+    (alone,) = explained(mistakes=book, Scale=UnshiftedScale)
+
+    assert (("not-shifted",),) == scale.mistakes
+    assert (("not-shifted", "scale-not-shifted"),) == alone.mistakes
+
+
+def test_diagnose_check_that_waits_for_another_needs_no_cause_of_its_own(explained):
+    """It asked nothing, so that nothing can show in it."""
+    waiting = WAITING.partition('        student(given.normal("query", 4, 5)')[0] + "        pass\n"
+
+    (one,) = explained(checks=waiting, mix=not_shifted)
+
+    assert ((("not-shifted",),), True) == (one.mistakes, one.is_whole)
+
+
 def test_diagnose_unknown_mistake_is_not_recognised(explained):
     """No name, no checks."""
     (one,) = explained(mix=unknown)

@@ -350,3 +350,17 @@ def test_predictions_kinds_are_one_for_other_sizes_and_two_for_other_flags(case_
 
     assert small == large
     assert small != flagged
+
+
+def test_predictions_without_a_mistake_leave_it_out_and_change_nothing_for_others(case_of):
+    """Whichever is asked first; what both know is shared."""
+    before = case_of().predictions
+    first = next(iter(before.questions))
+
+    without = before.without(["key-squared"])
+    touching = without.touching(first)
+
+    assert "key-squared" not in {*without.candidates, *touching}
+    assert {"key-squared"} == set(before.touching(first)) - set(touching)
+    assert {"key-squared"} == set(before.candidates) - set(without.candidates)
+    assert touching == before.without(["key-squared"]).touching(first)

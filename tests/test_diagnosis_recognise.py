@@ -11,7 +11,15 @@ from sample_mistakes import given_by, make_case, pupil, right_mix, write_mistake
 from grader.checks import Student
 from grader.diagnosis import recognise
 from grader.diagnosis.by_size import deciding_size
-from grader.diagnosis.traits import DIFFERS, NOT_FILLED_IN, NOT_THERE, ONE_SIZE, OTHER_DEVICE, STATE_KEPT
+from grader.diagnosis.traits import (
+    DIFFERS,
+    NOT_FILLED_IN,
+    NOT_THERE,
+    ONE_SIZE,
+    OTHER_DEVICE,
+    RETURNS_NOTHING,
+    STATE_KEPT,
+)
 from grader.failure import CheckFailed
 from grader.outcome import Outcome
 from grader.question import Observation
@@ -84,6 +92,25 @@ def test_stated_operation_that_torch_has_not_implemented_is_no_stub(case_of):
         return torch.ops.aten._nested_tensor_size(query), key
 
     assert stated(case_of(), unknown) is None
+
+
+def test_stated_callable_that_returns_nothing_is_told(case_of):
+    """In every call that it answers."""
+    assert [RETURNS_NOTHING.id] == traits(stated(case_of(), lambda query, key, mask=None: None))
+
+
+def test_stated_callable_that_returns_nothing_in_one_call_is_not_told(case_of):
+    """The others tell more."""
+    assert stated(case_of(), lambda query, key, mask=None: right_mix(query, key) if len(query) == 2 else None) is None
+
+
+def test_stated_callable_that_always_raises_does_not_return_nothing(case_of):
+    """It never came to its return."""
+
+    def fails(query, key, mask=None):
+        return [][1]
+
+    assert stated(case_of(), fails) is None
 
 
 def test_stated_misspelt_name_in_every_call_is_one_that_does_not_exist(case_of):

@@ -287,6 +287,14 @@ def test_search_nan_everywhere_proves_no_mistake(case_of):
     assert search_of(case, "half").is_proved_by(frozenset({"half"}), "half", key)
 
 
+def test_search_nan_of_another_form_proves_no_mistake(case_of):
+    """One tensor in the place of two is told by its form, but not that it came from this."""
+    case = case_of(mistakes=entry("alone", ("tiny.py", "return first, total", "return first * float('nan')")))
+    key = next(iter(case.predictions.questions))
+
+    assert not search_of(case, "alone").is_proved_by(frozenset({"alone"}), "alone", key)
+
+
 def test_search_wrong_parameters_prove_a_mistake(case_of):
     """Names and shapes come from nothing else."""
     case = case_of("Scale", mistakes=entry("square", ("tiny.py", "nn.Linear(size, size + 1)", "nn.Linear(size, size)")))
