@@ -46,7 +46,7 @@ class Illustrator:
         self._limit_s = examination.used_s + SECONDS
 
     def illustrate(self, explained: Iterable[tuple[Explanation, Predictions]]) -> Illustrated:
-        """Illustrate what was explained, or was not, callable by callable; a mistake that is met again only once."""
+        """Illustrate what was explained, or was not, callable by callable; what is met again only once."""
         told, examples, shapes = [], [], []
         illustrated: set[str] = set()
         for explanation, predictions in explained:

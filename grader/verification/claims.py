@@ -1,6 +1,7 @@
 """What an assignment must hold, each claim tried and counted."""
 
 import itertools
+import math
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -104,15 +105,22 @@ def random_sets(grading: Grading, size: int, count: int) -> list[Made]:
     """Sets of mistakes that can be made together and whose answers can name them; the same in every run."""
     assert grading.diagnostics is not None
     ids = [one.id for one in grading.mistakes if one.known_as is None]
+    if math.comb(len(ids), size) <= count:
+        return [made for made in map(frozenset, itertools.combinations(ids, size)) if _can_be_named(grading, made)]
     choice = random.Random(_CHOICE + size)
     chosen: dict[Made, None] = {}
     for _ in range(1000 * count):
-        made = frozenset(choice.sample(ids, min(size, len(ids))))
+        made = frozenset(choice.sample(ids, size))
         if len(chosen) == count:
             break
-        if grading.diagnostics.edited.are_compatible(made) and not _has_alike(grading.mistakes, made):
+        if _can_be_named(grading, made):
             chosen[made] = None
     return list(chosen)
+
+
+def _can_be_named(grading: Grading, made: Made) -> bool:
+    assert grading.diagnostics is not None
+    return grading.diagnostics.edited.are_compatible(made) and not _has_alike(grading.mistakes, made)
 
 
 def _has_alike(mistakes: Mistakes, made: Made) -> bool:

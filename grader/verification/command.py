@@ -9,6 +9,7 @@ from grader.assignment import Assignment, AssignmentError
 from grader.course import Course, CourseError, find_course
 from grader.launch import ONE_THREAD, LaunchError
 from grader.verification.claims import Claim
+from grader.verification.forked import ForkFailed
 
 #: Exit codes.
 HOLDS, FAILS, USAGE = 0, 1, 2
@@ -28,7 +29,7 @@ def verify_all(start: Path, name: str | None, seed: int, only: str | None = None
         if not assignments:
             raise CourseError(f"{course.folder / 'assignments'} holds no assignment")
         return max(_verify(course, one, seed, only) for one in assignments)
-    except (AssignmentError, CourseError, LaunchError) as error:
+    except (AssignmentError, CourseError, ForkFailed, LaunchError) as error:
         click.echo(f"grade: {error}", err=True)
         return USAGE
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from grader.diagnosis.explanation import Explanation
+from grader.diagnosis.findings import settled
 from grader.diagnosis.mistakes import Mistakes
 from grader.diagnosis.predict import Made, Predictions
 from grader.diagnosis.traits import TRAITS
@@ -24,8 +25,8 @@ class Trial:
 
     @property
     def named(self) -> tuple[tuple[str, ...], ...]:
-        """The ids it is named by, alternatives together."""
-        mistakes = [slot for one in self.explained for slot in one.mistakes]
+        """The ids a report names it by, alternatives together."""
+        mistakes = [slot for one in settled(self.explained) for slot in one.mistakes]
         traits = [(trait.id,) for one in self.explained for trait in one.traits]
         return tuple(dict.fromkeys([*mistakes, *traits]))
 

@@ -83,8 +83,9 @@ def _all(
     judged = list(references.attempts(singles(grading.mistakes)))
     yield from about_mistakes(grading.mistakes, judged)
     yield about_checks(judged, [spec.id for spec in grading.checking.specs])
-    say(f"making {PAIRS} pairs of mistakes")
-    pairs = list(references.attempts(random_sets(grading, 2, PAIRS)))
+    chosen = random_sets(grading, 2, PAIRS)
+    say(f"making {len(chosen)} pairs of mistakes")
+    pairs = list(references.attempts(chosen))
     yield from about_sets("pairs of mistakes", pairs, PAIRS_NAMED)
 
 
@@ -161,7 +162,7 @@ def _write(folder: Path, grading: Grading, made: Made) -> Found:
 
 
 def _id(made: Made) -> str:
-    return "-with-".join(sorted(made))
+    return f"mistakes/{'-with-'.join(sorted(made))}"
 
 
 def _lost(submission: Submission) -> str:
