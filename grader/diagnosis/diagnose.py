@@ -1,6 +1,6 @@
 """The diagnosis of one submission: each callable that failed a check is explained, with what the others have shown."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from grader.asking import observe
 from grader.assignment import Assignment
@@ -11,10 +11,11 @@ from grader.diagnosis.explain import Account, account_for, slots
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.mistakes import Mistakes
 from grader.diagnosis.predict import Made, Predictions
+from grader.diagnosis.said import are_identical
 from grader.diagnosis.search import Budget
 from grader.examination import Examination
 from grader.examine import Examined
-from grader.outcome import Died, Forbidden, Garbled, MissingName, NotAsked, TimedOut
+from grader.outcome import Died, Forbidden, Garbled, MissingName, NotAsked, Raised, TimedOut
 from grader.question import Observation
 from grader.verdict import Verdict
 
@@ -54,15 +55,16 @@ class Diagnostics:
         return self._predictions[part, name]
 
     def diagnose(self, examination: Examination, examined: Examined) -> tuple[Explanation, ...]:
-        """Explain every callable that failed a check, in the assignment's order."""
+        """Explain every callable that answered and failed a check, in the assignment's order."""
         budget = Budget(BUDGET)
         explained: list[Explanation] = []
         suspects: list[tuple[Made, ...]] = []
         for part in self._assignment.parts:
             for name in part.callables:
                 failed = _failed(examined, part.name, name)
-                if failed:
-                    explained.append(self._explain(examination, part.name, name, failed, budget, suspects))
+                one = self._explain(examination, part.name, name, failed, budget, suspects) if failed else None
+                if one:
+                    explained.append(one)
         return tuple(explained)
 
     def _explain(
@@ -73,11 +75,12 @@ class Diagnostics:
         failed: Mapping[str, Verdict],
         budget: Budget,
         suspects: list[tuple[Made, ...]],
-    ) -> Explanation:
+    ) -> Explanation | None:
+        """What explains a callable; None when it gave no answers to explain: the verdicts of its checks say why."""
         predictions = self.predictions(part, name)
         observations = self._observations(examination, predictions)
         if observations is None:
-            return Explanation(part=part, callable=name)
+            return None
         stated = recognise.stated(predictions, observations, failed)
         if stated is not None:
             return stated
@@ -85,7 +88,7 @@ class Diagnostics:
             budget = Budget(0)
         account = account_for(predictions, observations, budget, Failures(examination, predictions).are_alike, suspects)
         if account is None:
-            return recognise.unexplained(self._assignment.callable(part, name), predictions, observations, failed)
+            return recognise.unexplained(examination, predictions, observations, failed)
         suspects.append(account.sets)
         return self._whole(predictions, account, failed)
 
@@ -102,7 +105,7 @@ class Diagnostics:
             if key not in examination.observations:
                 observe(examination, question.to_object(examination.new_handle()))
             found[key] = examination.observations[key]
-            if isinstance(found[key].outcome.reply, _SILENT):
+            if _is_silent(found[key].outcome.reply):
                 return None
         return found
 
@@ -110,16 +113,18 @@ class Diagnostics:
         made = slots(account.sets, predictions.candidates) if account.sets else ()
         shown_by = {trait: self._checks(keys, failed) for trait, keys in account.shows.items()}
         for slot in made:
-            shown_by[slot[0]] = self._checks(_shown(predictions, account.sets[0], slot), failed)
+            shown_by[slot[0]] = self._checks(_shown(predictions, account.sets[0], slot[0]), failed)
+        left = _not_shown(shown_by, failed)
+        for slot in made if left else ():
+            slightly = self._checks(_slightly_shown(predictions, account.sets[0], slot[0]), left)
+            shown_by[slot[0]] = tuple(check for check in failed if check in {*shown_by[slot[0]], *slightly})
         return Explanation(
             part=predictions.part,
             callable=predictions.name,
             mistakes=made,
             traits=account.traits,
             # A failed check that nothing named shows in has a cause that is not known.
-            is_whole={check for checks in shown_by.values() for check in checks}.issuperset(
-                check for check, verdict in failed.items() if verdict is not Verdict.BLOCKED
-            ),
+            is_whole=not _not_shown(shown_by, failed),
             shown_by=shown_by,
         )
 
@@ -138,11 +143,31 @@ def _failed(examined: Examined, part: str, name: str) -> dict[str, Verdict]:
     }
 
 
-def _shown(predictions: Predictions, made: Made, slot: Sequence[str]) -> list[str]:
+def _is_silent(reply: object) -> bool:
+    """Whether an answer says nothing about how the code computes."""
+    is_no_code = isinstance(reply, Raised) and (reply.stage == "import" or reply.is_out_of_memory)
+    return isinstance(reply, _SILENT) or is_no_code
+
+
+def _not_shown(shown_by: Mapping[str, Iterable[str]], failed: Mapping[str, Verdict]) -> dict[str, Verdict]:
+    """Failed checks that nothing found shows in; one that waits for another needs no cause of its own."""
+    shown = {check for checks in shown_by.values() for check in checks}
+    return {
+        check: verdict for check, verdict in failed.items() if check not in shown and verdict is not Verdict.BLOCKED
+    }
+
+
+def _shown(predictions: Predictions, made: Made, mistake: str) -> list[str]:
     """The questions whose answers are others without that mistake."""
-    mistake = slot[0]
+    others = made - {mistake}
+    return [key for key in predictions.questions if not predictions.agrees(predictions.whole(made, key), others, key)]
+
+
+def _slightly_shown(predictions: Predictions, made: Made, mistake: str) -> list[str]:
+    """The questions whose answers are others in any bit: some checks ask for exactly 0."""
+    others = made - {mistake}
     return [
         key
         for key in predictions.questions
-        if not predictions.agrees(predictions.whole(made, key), made - {mistake}, key)
+        if not are_identical(predictions.whole(made, key), predictions.whole(others, key))
     ]

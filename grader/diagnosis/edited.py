@@ -7,7 +7,8 @@ definitions they stand in, and runs all of them in fresh namespaces, which costs
 
 import ast
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+import linecache
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import CodeType, ModuleType
 
@@ -48,12 +49,15 @@ class Edited:
         }
         self._code: dict[tuple[str, str, tuple[_Span, ...]], CodeType] = {}
 
-    def modules(self, mistakes: Iterable[str] = ()) -> Mapping[str, ModuleType]:
-        """The reference's modules by name, with these mistakes made. They must be `compatible`."""
+    def modules(self, mistakes: Iterable[str] = (), *, is_readable: bool = False) -> Mapping[str, ModuleType]:
+        """The reference's modules by name, with these mistakes made. They must be compatible.
+
+        `is_readable`: tracebacks show their lines, which `linecache` then keeps.
+        """
         edits = self._by_file(mistakes)
         made: dict[str, ModuleType] = {}
         for file in self._texts:
-            self._make(file, edits, made)
+            self._make(file, edits, made, self._readable if is_readable else self._compiled)
         return {file.removesuffix(".py"): module for file, module in made.items()}
 
     def program(self, modules: Iterable[str], mistakes: Iterable[str] = ()) -> str:
@@ -109,28 +113,33 @@ class Edited:
                 yield from self._needed(f"{other}.py")
         yield file
 
-    def _make(self, file: str, edits: Mapping[str, list[_Span]], made: dict[str, ModuleType]) -> ModuleType:
+    def _make(
+        self, file: str, edits: Mapping[str, list[_Span]], made: dict[str, ModuleType], compiled: "_Compile"
+    ) -> ModuleType:
         if file in made:
             return made[file]
         module = made[file] = ModuleType(f"{PACKAGE}.{file.removesuffix('.py')}")
         spans = edits.get(file, [])
         for definition in self._definitions[file]:
-            exec(self._compiled(file, definition, _inside(definition, spans)), module.__dict__)
+            exec(compiled(file, definition, _inside(definition, spans)), module.__dict__)
             if not definition.name:  # the head of the file, which has imported the unedited modules
                 for other, name, alias in _imports(self._texts[file]):
                     if f"{other}.py" in self._texts:
-                        module.__dict__[alias] = getattr(self._make(f"{other}.py", edits, made), name)
+                        module.__dict__[alias] = getattr(self._make(f"{other}.py", edits, made, compiled), name)
         return module
 
     def _compiled(self, file: str, definition: _Definition, spans: tuple[_Span, ...]) -> CodeType:
         key = (file, definition.name, spans)
         if key not in self._code:
             text = _edit(self._texts[file], definition, spans)
-            try:
-                self._code[key] = compile(text, f"{PACKAGE}/{file}", "exec", dont_inherit=True)
-            except SyntaxError as error:
-                raise MistakeError(f"an edit of {definition.name} in {file} is no Python: {error}\n{text}") from None
+            self._code[key] = _compile(text, f"{PACKAGE}/{file}", definition.name)
         return self._code[key]
+
+    def _readable(self, file: str, definition: _Definition, spans: tuple[_Span, ...]) -> CodeType:
+        text = _edit(self._texts[file], definition, spans)
+        name = f"{PACKAGE}/{file}#{definition.name}"
+        linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+        return _compile(text, name, definition.name)
 
     def _reaching(self, module: str, name: str, ids: Iterable[str]) -> tuple[str, ...]:
         reached = set(self._reached(f"{module}.py", name))
@@ -155,6 +164,16 @@ class Edited:
             if name and alias in uses and f"{other}.py" in self._texts:
                 yield f"{other}.py", original
                 yield f"{other}.py", ""
+
+
+_Compile = Callable[[str, _Definition, tuple[_Span, ...]], CodeType]
+
+
+def _compile(text: str, file: str, name: str) -> CodeType:
+    try:
+        return compile(text, file, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        raise MistakeError(f"an edit of {name} in {file} is no Python: {error}\n{text}") from None
 
 
 def _take_apart(file: str, text: str) -> tuple[_Definition, ...]:

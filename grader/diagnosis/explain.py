@@ -20,6 +20,8 @@ from grader.question import Observation
 Confirm = Callable[[Observation, Made], bool]
 
 
+#: Sets that are looked into: where more explain everything, what they say of is not in the answers.
+_MOST_SETS = 12
 #: Calls that are looked into for one mistake that shows in failures only.
 _CONFIRMED = 3
 
@@ -92,7 +94,7 @@ class _SetAside:
         sets = search.explanations(suspects)
         if not sets and search.unexplained(NOTHING) is not None:
             return None
-        sets = [made for made in sets if self._is_proved(search, made, confirm, suspects)]
+        sets = [made for made in sets[:_MOST_SETS] if self._is_proved(search, made, confirm, suspects)]
         if not sets and search.unexplained(NOTHING) is not None:
             return None
         fitting = [(made, rest) for made in sets or [NOTHING] if (rest := self._rest(made, later, usual)) is not None]

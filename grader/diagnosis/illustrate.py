@@ -47,13 +47,22 @@ class Illustrator:
         self._deadline = time.monotonic() + SECONDS
 
     def illustrate(self, explained: Iterable[tuple[Explanation, Predictions]]) -> Illustrated:
-        """Illustrate what was explained, or was not, callable by callable."""
+        """Illustrate what was explained, or was not, callable by callable; a mistake that is met again only once."""
         told, examples, shapes = [], [], []
+        illustrated: set[str] = set()
         for explanation, predictions in explained:
             failing = list(self._failing(predictions))
             told.append(self._with_line(explanation, failing))
-            shapes += [one for one in [self._shapes(failing)] if one]
-            examples += [one for one in [self._example(failing)] if one]
+            mistakes = {one for slot in explanation.mistakes for one in slot[:1]}
+            if explanation.is_whole and mistakes <= illustrated:
+                continue
+            way = self._shapes(failing)
+            if way:
+                shapes.append(way)
+            example = self._example(failing)
+            if example:
+                examples.append(example)
+                illustrated |= mistakes
         return Illustrated(explained=tuple(told), examples=tuple(examples), shapes=tuple(shapes))
 
     def _failing(self, predictions: Predictions) -> Iterator[Observation]:

@@ -19,6 +19,8 @@ from grader.worker.answer import Answerer
 #: Mistakes made together, by id.
 Made = frozenset[str]
 NOTHING: Made = frozenset()
+#: Answers kept of one callable, of some KiB each.
+_MOST_KEPT = 8000
 
 
 class Predictions:
@@ -57,6 +59,7 @@ class Predictions:
         if (made, key) in self._whole:
             return self._whole[made, key]
         if (made, key) not in self._values:
+            self._make_room(self._values)
             self._values[made, key] = self._ask(made, key, with_gradients=False)
         return self._values[made, key]
 
@@ -65,6 +68,7 @@ class Predictions:
         if self.questions[key].upstream is None:
             return self.values(made, key)
         if (made, key) not in self._whole:
+            self._make_room(self._whole)
             self._whole[made, key] = self._ask(made, key, with_gradients=True)
             self._values.pop((made, key), None)
         return self._whole[made, key]
@@ -103,16 +107,16 @@ class Predictions:
     def trace(self, made: Made, key: str) -> Traced:
         """The steps on the way to the answer."""
         question = self.questions[key]
-        return traced(self._answerer(made), (self._module, self._attribute), question.call, question.upstream)
+        answerer = _answerer_of(self._edited.modules(made, is_readable=True))
+        return traced(answerer, (self._module, self._attribute), question.call, question.upstream)
 
     def kind(self, key: str) -> object:
         """What sort of question it is, whatever its sizes and numbers: questions of one kind tell much alike."""
         call = self.questions[key].call
-        plain = [(name, value) for name, value in sorted(call.keywords.items()) if not isinstance(value, dict)]
-        tensors = [(name, tensor.dtype, tensor.ndim) for name, tensor in sorted(call.payload.arguments.items())]
-        build = sorted(call.build.arguments.items()) if call.build else []
-        is_one = [size == 1 for tensor in call.payload.arguments.values() for size in tensor.shape]
-        return repr((len(call.arguments), plain, tensors, build, any(is_one), call.mode, call.dtype, bool(call.wants)))
+        plain = sorted((name, str(value)) for name, value in call.keywords.items() if not isinstance(value, dict))
+        build = sorted((name, value) for name, value in (call.build.arguments if call.build else {}).items())
+        special = [name for name, value in build if value in (1, False)]
+        return len(call.arguments), *plain, *call.payload.arguments, *special, call.dtype
 
     # --- how ------------------------------------------------------------------------------------------------------
 
@@ -137,10 +141,16 @@ class Predictions:
         names = observed.gradients.keys() | (() if is_part else predicted.gradients.keys())
         return all(_same_gradient(observed.gradients, predicted.gradients, name, allowed) for name in names)
 
+    def _make_room(self, kept: dict[tuple[Made, str], Said]) -> None:
+        """Let go of the answers of sets, which are many, when too much is kept."""
+        if len(kept) > _MOST_KEPT:
+            for made, key in [one for one in kept if len(one[0]) > 1]:
+                del kept[made, key]
+
     def _answerer(self, made: Made) -> Answerer:
         if made != self._modules[0]:
             self._modules = made, self._edited.modules(made)
-        return Answerer(self._modules[1].__getitem__, is_own=is_of_reference)
+        return _answerer_of(self._modules[1])
 
     def _ask(self, made: Made, key: str, *, with_gradients: bool) -> Said:
         question = self.questions[key]
@@ -149,6 +159,10 @@ class Predictions:
             self._answerer(made), (self._module, self._attribute), question.call, upstream, question.history
         )
         return said(outcome, question.call, self._mask_shapes[key])
+
+
+def _answerer_of(modules: Mapping[str, ModuleType]) -> Answerer:
+    return Answerer(modules.__getitem__, is_own=is_of_reference)
 
 
 def _same_gradient(

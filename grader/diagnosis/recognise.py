@@ -2,12 +2,21 @@
 
 from collections.abc import Iterable, Mapping
 
-from grader.assignment import Callable as About
 from grader.diagnosis.by_size import deciding_size
 from grader.diagnosis.explanation import Explanation
-from grader.diagnosis.predict import Predictions
-from grader.diagnosis.traits import DIFFERS, NOT_FILLED_IN, NOT_THERE, ONE_SIZE, OTHER_DEVICE, Trait
-from grader.outcome import Raised
+from grader.diagnosis.predict import NOTHING, Predictions
+from grader.diagnosis.traits import (
+    DIFFERS,
+    NOT_FILLED_IN,
+    NOT_THERE,
+    ONE_SIZE,
+    OTHER_DEVICE,
+    RETURNS_NOTHING,
+    STATE_KEPT,
+    Trait,
+)
+from grader.examination import Examination
+from grader.outcome import Raised, Returned
 from grader.question import Observation
 from grader.verdict import Verdict
 
@@ -19,8 +28,6 @@ def stated(
 ) -> Explanation | None:
     """What the answers state by themselves, so that no mistake need be looked for; None when it is nothing."""
     raised = [one.outcome.reply for one in observations.values() if isinstance(one.outcome.reply, Raised)]
-    if any(one.stage == "import" for one in raised):
-        return Explanation(part=predictions.part, callable=predictions.name)
     unfilled = [one for one in raised if one.is_unfilled]
     if unfilled:
         return _statement(predictions, NOT_FILLED_IN, failed, _place(unfilled[0]))
@@ -30,20 +37,46 @@ def stated(
     elsewhere = [one for one in raised if _is_about_a_device(one.message)]
     if elsewhere:
         return _statement(predictions, OTHER_DEVICE, failed, _place(elsewhere[0]))
+    if len(raised) < len(observations) and all(_is_nothing(one.outcome.reply) for one in observations.values()):
+        return _statement(predictions, RETURNS_NOTHING, failed)
     return None
 
 
 def unexplained(
-    about: About, predictions: Predictions, observations: Mapping[str, Observation], failed: Mapping[str, Verdict]
+    examination: Examination,
+    predictions: Predictions,
+    observations: Mapping[str, Observation],
+    failed: Mapping[str, Verdict],
 ) -> Explanation:
-    """That a callable is not recognised; that it is random, or for which sizes it is right, where that is the case."""
+    """That a callable is not recognised; that it is random, keeps state, or is right for some sizes, where it is so."""
     unstable = [check for check, verdict in failed.items() if verdict is Verdict.UNSTABLE]
     if unstable:
         return _statement(predictions, DIFFERS, unstable)
-    sizes = deciding_size(about, predictions, observations)
+    if _is_right_at_first(examination, predictions, observations):
+        return _statement(predictions, STATE_KEPT, failed)
+    sizes = deciding_size(
+        examination.assignment.callable(predictions.part, predictions.name), predictions, observations
+    )
     if sizes:
         return _statement(predictions, ONE_SIZE, failed, sizes)
     return Explanation(part=predictions.part, callable=predictions.name)
+
+
+def _is_right_at_first(
+    examination: Examination, predictions: Predictions, observations: Mapping[str, Observation]
+) -> bool:
+    """Whether every wrong answer is right when its question is the first that is asked; one of each kind is tried."""
+    tried: dict[object, Observation] = {}
+    for key, one in observations.items():
+        if not one.question.history and not predictions.agrees(predictions.read(one), NOTHING, key, one.dtype):
+            tried.setdefault(predictions.kind(key), one)
+    for one in tried.values():
+        examination.begin_anew()
+        own = one.question.to_object(examination.new_handle())
+        again = Observation(question=own, outcome=examination.ask(own.call, own.upstream), dtype=own.call.dtype)
+        if not predictions.agrees(predictions.read(again), NOTHING, own.key, own.call.dtype):
+            return False
+    return bool(tried)
 
 
 def _statement(predictions: Predictions, trait: Trait, checks: Iterable[str], evidence: str = "") -> Explanation:
@@ -61,6 +94,11 @@ def _place(raised: Raised) -> str:
     line = raised.frames[-1] if raised.frames else None
     where = f"{line.file}, line {line.line}: {line.text.strip()}: " if line else ""
     return f"{where}{raised.type}: {raised.message.partition(chr(10))[0]}"[:300]
+
+
+def _is_nothing(reply: object) -> bool:
+    """Whether a call ended without a value, or with an error that is right."""
+    return isinstance(reply, Raised) or (isinstance(reply, Returned) and reply.tree.type == "NoneType")
 
 
 def _is_about_a_device(message: str) -> bool:

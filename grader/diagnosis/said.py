@@ -44,6 +44,8 @@ class Said:
     changed: frozenset[str] = frozenset()
     #: Classes of what was raised.
     bases: tuple[str, ...] = ()
+    #: Where it was raised: while a module was built, or in its forward pass.
+    stage: str = ""
     #: What is not to be compared, since something else accounts for it: `gradients` that are missing, inputs `changed`,
     #: what was done where an error is right and did not come (`unraised`).
     ignored: frozenset[str] = frozenset()
@@ -58,7 +60,7 @@ def said(outcome: Outcome, call: Call, mask_shape: tuple[int, ...] | None = None
     reply = outcome.reply
     if isinstance(reply, Raised):
         is_answer = reply.stage != "import" and not reply.is_unfilled
-        return Said(kind=Kind.RAISED if is_answer else Kind.OTHER, bases=reply.bases)
+        return Said(kind=Kind.RAISED if is_answer else Kind.OTHER, bases=reply.bases, stage=reply.stage)
     if isinstance(reply, WrongParameters):
         shapes = tuple(sorted((reply.observed or {}).items()))
         return Said(kind=Kind.PARAMETERS, form=(reply.observed is None, *shapes))
@@ -116,6 +118,14 @@ def _numbers(tensor: torch.Tensor) -> Numbers:
 def same_form(one: Said, other: Said) -> bool:
     """Whether both ended alike, and returned things of one form."""
     return one.kind is other.kind and one.form == other.form
+
+
+def are_identical(one: Said, other: Said) -> bool:
+    """Whether both are the same in every bit of their numbers and gradients."""
+    ours, theirs = one.gradients or {}, other.gradients or {}
+    pairs = [(one.numbers, other.numbers), *((ours[name], theirs[name]) for name in ours.keys() & theirs.keys())]
+    is_same = all(np.array_equal(first, second, equal_nan=True) for first, second in pairs)
+    return same_form(one, other) and ours.keys() == theirs.keys() and is_same
 
 
 def same_numbers(one: Numbers, other: Numbers, allowed: float) -> bool:

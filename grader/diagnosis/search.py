@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from grader.diagnosis.predict import NOTHING, Made, Predictions
 from grader.diagnosis.said import Kind, Said, close, scale
 
@@ -93,8 +95,9 @@ class Search:
         """Whether the answer to a question can only come from that mistake: numbers do, exceptions and NaN do not."""
         observed = self._seen.said[key]
         predictions = self._predictions
-        if predictions.right[key].kind is Kind.RAISED:  # an error that is asked for, and did not come
-            return observed.kind is Kind.VALUES
+        right = predictions.right[key]
+        if right.kind is Kind.RAISED:  # an error that is asked for, and did not come where it was due
+            return observed.kind is Kind.VALUES or observed.stage != right.stage
         if observed.kind is Kind.PARAMETERS:
             return True
         if observed.kind is not Kind.VALUES or observed.is_backward_raised:
@@ -125,11 +128,8 @@ class Search:
         if key is None:
             yield made
             return
-        touching = [one for one in self._predictions.touching(key) if one in self._plausible and one not in made]
         for count in range(1, left + 1):
-            if count == MOST_MISTAKES and len(touching) > _FEW:
-                return
-            for chosen in itertools.combinations(touching, count):
+            for chosen in self._choices(key, made, count):
                 more = made | frozenset(chosen)
                 if not self._predictions.are_compatible(more):
                     continue
@@ -137,6 +137,20 @@ class Search:
                     return
                 if self._agrees(more, key):
                     yield from self._extend(more, left - count)
+
+    def _choices(self, key: str, made: Made, count: int) -> Iterator[tuple[str, ...]]:
+        """Mistakes to add so that a question is explained: those that touch it, then also one that does not by itself.
+
+        The latter may in the company of another: a scale that a saturated softmax hides shows without the softmax.
+        """
+        touching = [one for one in self._predictions.touching(key) if one in self._plausible and one not in made]
+        if count == MOST_MISTAKES and len(touching) > _FEW:
+            return
+        yield from itertools.combinations(touching, count)
+        if count == 2 or (count == 1 and made not in self._predictions.contexts):
+            others = [one for one in self._predictions.candidates if one in self._plausible - {*touching, *made}]
+            for with_touching in itertools.combinations(touching, count - 1):
+                yield from ((*with_touching, one) for one in others)
 
     def _is_smallest(self, made: Made) -> bool:
         return all(self.unexplained(made - {one}) is not None for one in made)
@@ -153,12 +167,13 @@ def _is_nowhere_finite(observed: Said) -> bool:
 def _differ_where_finite(observed: Said, other: Said) -> bool:
     """Whether two answers of one form differ in a number that is finite in the first."""
     pairs = [(observed.numbers, other.numbers)]
-    for name, gradient in (observed.gradients or {}).items():
-        there = (other.gradients or {}).get(name)
-        pairs.append((gradient, gradient * 0 if there is None else there))
-    for name, there in (other.gradients or {}).items():
-        if name not in (observed.gradients or {}):  # one that is missing counts as zero
-            pairs.append((there * 0, there))
+    if np.isfinite(observed.numbers).all():
+        ours, theirs = observed.gradients or {}, other.gradients or {}
+        for name in {**ours, **theirs}:  # one that is missing counts as zero
+            one, two = ours.get(name), theirs.get(name)
+            pairs.append(
+                (one if one is not None else np.zeros_like(two), two if two is not None else np.zeros_like(one))
+            )
     return any(
         one.shape == two.shape and bool(((abs(one) < float("inf")) & ~close(one, two, 1e-9 * scale(two))).any())
         for one, two in pairs

@@ -86,6 +86,13 @@ OTHER_DEVICE = Trait(
     "device of the inputs.",
     hint="On which device are the inputs, and on which one does your code make its own tensors?",
 )
+RETURNS_NOTHING = Trait(
+    id="returns-nothing",
+    title="Nothing is returned",
+    explanation="The function ends without a return statement that is reached, so what it has computed is lost and the "
+    "caller gets None.",
+    hint="Which line hands the result back to the caller, and is it reached?",
+)
 ONE_SIZE = Trait(
     id="right-for-some-sizes-only",
     title="It is right for some sizes of the inputs and wrong for all others",
@@ -105,6 +112,7 @@ TRAITS = {
         NOT_FILLED_IN,
         NOT_THERE,
         OTHER_DEVICE,
+        RETURNS_NOTHING,
         ONE_SIZE,
     )
 }

@@ -34,10 +34,13 @@ def _verify(course: Course, assignment: Assignment, seed: int) -> int:
     from grader.verification.verify import verify  # imports torch
 
     click.echo(f"{assignment.name}, seed {seed}")
-    claims = []
-    for claim in verify(course, assignment, seed, lambda text: click.echo(f"  ... {text}", err=True)):
+    claims: list[Claim] = []
+
+    def tell(claim: Claim) -> None:
         claims.append(claim)
         _print(claim)
+
+    verify(course, assignment, seed, tell, lambda text: click.echo(f"  ... {text}", err=True))
     failed = [claim for claim in claims if not claim.holds]
     click.echo(f"  {len(failed)} of {len(claims)} claims do not hold" if failed else "  everything holds")
     return FAILS if failed else HOLDS

@@ -35,8 +35,10 @@ SAMPLE = 8
 _OTHER_SEED = 1_000_003
 
 
-def verify(course: Course, assignment: Assignment, seed: int, say: Callable[[str], None]) -> Iterator[Claim]:
-    """Try every claim; they come as they are settled. `say` is told what is being done.
+def verify(
+    course: Course, assignment: Assignment, seed: int, tell: Callable[[Claim], None], say: Callable[[str], None]
+) -> None:
+    """Try every claim. `tell` is called with each as it is settled, `say` with what is being done.
 
     Raises:
         AssignmentError: the checks, the reference or the mistakes do not fit together, or the reference loses a point.
@@ -44,10 +46,11 @@ def verify(course: Course, assignment: Assignment, seed: int, say: Callable[[str
     processes = os.cpu_count() or 1
     with Zygote(processes, assignment.rules) if can_fork() else nullcontext() as zygote:
 
-        def claims(grading: Grading) -> list[Claim]:
-            return list(_claims(course, grading, zygote, processes, say))
+        def claims(grading: Grading) -> None:
+            for claim in _claims(course, grading, zygote, processes, say):
+                tell(claim)
 
-        yield from with_grading(course, assignment, seed, claims)
+        with_grading(course, assignment, seed, claims)
 
 
 def _claims(

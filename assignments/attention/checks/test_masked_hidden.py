@@ -28,14 +28,14 @@ def causal(queries, keys):
 def test_later_keys_do_not_change_earlier_outputs(student, given):
     """Under a causal mask, the last key and value are replaced: only the last output may change."""
     query, key, value = (
-        given.vectors("query", 2, 4, 5),
-        given.vectors("key", 2, 4, 5),
-        given.normal("value", 2, 4, 3),
+        given.vectors("query", 4, 4, 4),
+        given.vectors("key", 4, 4, 4),
+        given.normal("value", 4, 4, 4),
     )
-    before = student(query, key, value, causal(4, 4))
+    before = student(query, key, value, causal(4, 4), gradients=True)
     before.matches("output")
     key, value = key.clone(), value.clone()
-    key[:, -1], value[:, -1] = given.vectors("other key", 2, 5), given.normal("other value", 2, 3)
+    key[:, -1], value[:, -1] = given.vectors("other key", 4, 4), given.normal("other value", 4, 4)
     after = student(query, key, value, causal(4, 4))
     after.holds(
         "a later key changes no earlier output",

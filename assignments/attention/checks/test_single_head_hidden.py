@@ -11,13 +11,16 @@ head = Checks("SingleHeadAttention")
 
 @attention.check(points=2, hint="does anything in your code depend on one special size?")
 def test_output_with_more_queries_than_keys(student, given):
-    """Six queries attend to two keys, then three to four, twice: no length is special, nor one seen before."""
+    """Six queries attend to two keys, three to four, twice, three to three of size three: no size is special."""
     student(given.vectors("query", 3, 6, 5), given.vectors("key", 3, 2, 5), given.normal("value", 3, 2, 8)).matches(
         "output"
     )
     for name in ("key", "other key"):
         key, value = given.vectors(name, 2, 4, 11), given.normal("value", 2, 4, 1)
         student(given.vectors("query", 2, 3, 11), key, value).matches("output")
+    # Where all sizes are equal, mixing two up raises nothing and shows in the numbers.
+    query, key = given.vectors("query", 3, 3, 3), given.vectors("key", 3, 3, 3)
+    student(query, key, given.normal("value", 3, 3, 3), gradients=True).matches("output")
 
 
 @loops.check(points=1.5, hint="the loops run over all queries and all keys, also when there is only one")
@@ -52,6 +55,8 @@ def test_head_with_special_inputs(student, given):
         answer.matches("output")
     module(query, key, value).matches("output")
     module(query, key, value, mode="train").matches("output")
+    equal = [given.vectors(name, 3, 3, 3, length=1.5) for name in ("query", "key", "value")]
+    student.build(given=given, d_model=3, d_head=3)(*equal, gradients=True).matches("output")
     parameters = given.parameters({"v_proj.weight": (6, 6), "v_proj.bias": (6,)})
     for name in ("q_proj", "k_proj"):  # so that the scores are what the inputs say
         parameters |= {f"{name}.weight": torch.eye(6, dtype=torch.float64)}
