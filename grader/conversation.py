@@ -92,6 +92,8 @@ class Conversation:
         self._kept_bytes = 0
         #: Whether a batch came to nothing: then no other is tried.
         self._has_failed_together = False
+        #: Whether a worker was lost while it was watched: then none is watched again.
+        self._was_lost_watching = False
         #: What importing a part printed, until it is told with an outcome.
         self._printed_by_import: dict[str, str] = {}
         #: Why no worker could be started; nothing is asked any more, and whoever runs the session is to raise it.
@@ -192,9 +194,9 @@ class Conversation:
         """The steps of a call and, with `upstream`, of its backward pass; None when there is nothing to be told.
 
         The time it takes is the submission's, as of any call, but running out of it is no timeout of the callable:
-        watching takes time too.
+        watching takes time too. It happens once: code that does not bear to be watched is not watched again.
         """
-        if self.fault or self._refusal(call):
+        if self.fault or self._was_lost_watching or self._refusal(call):
             return None
         tensors = call.payload.tensors | ({} if upstream is None else {"upstream": upstream.contiguous()})
         frame = wire.encode(call.header() | {"op": "trace"}, tensors)
@@ -204,6 +206,7 @@ class Conversation:
             return self._line.ask(frame, self._limits.call_s, "call", read_trace)[0]
         except Lost:
             self._line.end()
+            self._was_lost_watching = True
         except LaunchError as fault:
             self.fault = fault
         finally:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from grader import interrupt
 from grader.assignment import Limits
+from grader.diagnosis.illustrate import illustrating_s
 from grader.examine import ExamineError
 from grader.find import Found
 from grader.grade import Grading
@@ -38,14 +39,16 @@ _LENGTH = struct.Struct("<I")
 _FAULTS = (LaunchError, ExamineError, OracleError, IntakeError)
 
 
-def examiner_limit_s(limits: Limits, call_s: float | None = None) -> float:
+def examiner_limit_s(limits: Limits, call_s: float | None = None, explaining_s: float = 0.0) -> float:
     """Seconds after which an examiner has not finished a submission because it hangs.
 
     The student's code alone can take twice `submission_s` (imports anew are counted apart) and what an attempt with
-    batches and the last call run over: an import, and a call forward and backward. Times five, and five seconds more,
-    for a machine that is busy, and for what the checks do themselves.
+    batches and the last call run over: an import, and a call forward and backward. To that comes what the grader does
+    by itself: explaining, in `explaining_s` at most, and illustrating. Times five, and five seconds more, for a machine
+    that is busy, and for what the checks do themselves.
     """
-    return 5.0 + 5.0 * (limits.submission_s + limits.import_s + (call_s or limits.call_s))
+    students_s = limits.submission_s + limits.import_s + (call_s or limits.call_s)
+    return 5.0 + 5.0 * (students_s + explaining_s + illustrating_s(limits))
 
 
 @dataclass(slots=True)
@@ -98,7 +101,11 @@ class _Pool:
         self._suspects: deque[int] = deque()
         self._alone = -1
         self._selector = selectors.DefaultSelector()
-        self._limit_s = examiner_limit_s(grading.assignment.limits, grading.call_s)
+        self._limit_s = examiner_limit_s(
+            grading.assignment.limits,
+            grading.call_s,
+            grading.diagnostics.longest_s if grading.diagnostics else 0.0,
+        )
         self._zygote = zygote
         self._zygote.wait()
         self._examiners = [self._fork(slot) for slot in range(len(zygote.controls))]

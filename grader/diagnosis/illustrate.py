@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from grader.assignment import Limits
 from grader.call import Call
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.predict import NOTHING, Predictions
@@ -24,8 +25,9 @@ from grader.shrink import smallest_example
 from grader.symptom import symptom_of
 from grader.unanswered import asked
 
-#: Seconds of one submission in which examples are looked for.
-SECONDS = 1.0
+#: Seconds in which one submission is illustrated, and no more than its own code may take in all. Far more than it
+#: needs: a limit for code that is slow, not for a machine that is busy, on which it is to get the same illustrations.
+LONGEST_S = 5.0
 #: Failing calls of a callable that an example is tried to be made of.
 _MOST_STARTS = 2
 
@@ -44,7 +46,7 @@ class Illustrator:
 
     def __init__(self, examination: Examination) -> None:
         self._examination = examination
-        self._deadline = time.monotonic() + SECONDS
+        self._deadline = time.monotonic() + illustrating_s(examination.assignment.limits)
 
     def illustrate(self, explained: Iterable[tuple[Explanation, Predictions]]) -> Illustrated:
         """Illustrate what was explained, or was not, callable by callable; a mistake that is met again only once."""
@@ -86,6 +88,10 @@ class Illustrator:
                 return found
         return None
 
+    @property
+    def _is_late(self) -> bool:
+        return time.monotonic() >= self._deadline
+
     # --- shapes on the way ----------------------------------------------------------------------------------------
 
     def _shapes(self, failing: Iterable[Observation]) -> Shapes | None:
@@ -106,6 +112,8 @@ class Illustrator:
 
     def _with_lengths_apart(self, call: Call) -> Call | None:
         """The same call with other lengths, when it goes wrong with these too."""
+        if self._is_late:
+            return None
         examination = self._examination
         about = examination.assignment.callable(call.part, call.name)
 
@@ -142,8 +150,15 @@ class Illustrator:
         return replace(explanation, evidence={**dict.fromkeys(names[:1], line), **explanation.evidence})
 
     def _trace(self, call: Call, upstream: torch.Tensor | None) -> Traced | None:
+        if self._is_late:
+            return None
         build = call.build and replace(call.build, handle=self._examination.new_handle())
         return self._examination.trace(replace(call, build=build), upstream)
+
+
+def illustrating_s(limits: Limits) -> float:
+    """Seconds after which nothing more is asked for illustrations of a submission."""
+    return min(LONGEST_S, limits.submission_s)
 
 
 def _has_lost_gradients(outcome: Outcome) -> bool:
