@@ -185,6 +185,11 @@ class Conversation:
         self._has_failed_together = True
         return None
 
+    @property
+    def used_s(self) -> float:
+        """Seconds that the student's code has run so far, without what it waited for a busy machine."""
+        return self._line.used_s
+
     def begin_anew(self) -> None:
         """What is asked next meets a worker that was asked nothing before."""
         self._line.end()

@@ -23,6 +23,10 @@ from grader.sources import Sources
 class Respondent(Protocol):
     """Who answers calls: a student's worker, or trusted code in this process."""
 
+    @property
+    def used_s(self) -> float:
+        """Seconds that the student's code has run so far."""
+
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """The outcome of a call, and with `upstream` of its backward pass."""
 
@@ -132,6 +136,11 @@ class Examination:
     def begin_anew(self) -> None:
         """What is asked next is asked of somebody who was asked nothing before."""
         self._respondent.begin_anew()
+
+    @property
+    def used_s(self) -> float:
+        """Seconds that the student's code has run so far."""
+        return self._respondent.used_s
 
     def calls_that_reached(self, call: Call) -> int:
         """How many calls the module of this one has had, not counting those whose outcome was looked up."""

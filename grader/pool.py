@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 from grader import interrupt
 from grader.assignment import Limits
-from grader.diagnosis.illustrate import illustrating_s
 from grader.examine import ExamineError
 from grader.find import Found
 from grader.grade import Grading
@@ -43,12 +42,11 @@ def examiner_limit_s(limits: Limits, call_s: float | None = None, explaining_s: 
     """Seconds after which an examiner has not finished a submission because it hangs.
 
     The student's code alone can take twice `submission_s` (imports anew are counted apart) and what an attempt with
-    batches and the last call run over: an import, and a call forward and backward. To that comes what the grader does
-    by itself: explaining, in `explaining_s` at most, and illustrating. Times five, and five seconds more, for a machine
-    that is busy, and for what the checks do themselves.
+    batches and the last call run over: an import, and a call forward and backward. What is asked to explain and to
+    illustrate is part of that. Beside it the grader computes by itself, for `explaining_s` at most. Times five, and five
+    seconds more, for a machine that is busy, and for what the checks do themselves.
     """
-    students_s = limits.submission_s + limits.import_s + (call_s or limits.call_s)
-    return 5.0 + 5.0 * (students_s + explaining_s + illustrating_s(limits))
+    return 5.0 + 5.0 * (limits.submission_s + limits.import_s + (call_s or limits.call_s) + explaining_s)
 
 
 @dataclass(slots=True)

@@ -9,7 +9,6 @@ The start is a call of a visible check; every other call is made here, from noth
 
 import itertools
 import math
-import time
 from collections.abc import Callable as Function
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -57,14 +56,15 @@ class _Candidate:
 
 
 def smallest_example(
-    examination: Examination, start: Call, *, most_calls: int = MOST_CALLS, deadline: float = math.inf
+    examination: Examination, start: Call, *, most_calls: int = MOST_CALLS, allowed_s: float = math.inf
 ) -> Example | None:
     """The smallest call found that fails as `start` does.
 
     Args:
         start: a failing call of a visible check, as the check put it.
         most_calls: of the student's code.
-        deadline: on the clock of `time.monotonic`; from then on nothing is asked, and there is no example.
+        allowed_s: seconds of the student's own time; once they are used nothing is asked, and there is no example.
+            Not of a clock: a busy machine is to find the same example.
 
     Returns:
         None when `start`, put alone to a module of its own, does not fail; when its only trouble is the dtype; when
@@ -74,7 +74,7 @@ def smallest_example(
     Raises:
         LaunchError: no worker could be started (the grader's fault).
     """
-    search = _Search(examination, start, most_calls, deadline)
+    search = _Search(examination, start, most_calls, allowed_s)
     found = search.begin()
     if found is None:
         return None
@@ -86,12 +86,12 @@ def smallest_example(
 class _Search:
     """One search: what it has asked so far, and why it may have to end."""
 
-    def __init__(self, examination: Examination, start: Call, most_calls: int, deadline: float) -> None:
+    def __init__(self, examination: Examination, start: Call, most_calls: int, allowed_s: float) -> None:
         self._examination = examination
         self._start = start
         self._about = examination.assignment.callable(start.part, start.name)
         self._calls_left = most_calls
-        self._deadline = deadline
+        self._limit_s = examination.used_s + allowed_s
         #: Whether the student's code ran out of time, or ended its process: nothing more is asked.
         self._is_over = False
         #: The right answer to the start, once it is known.
@@ -168,7 +168,7 @@ class _Search:
 
     @property
     def _must_stop(self) -> bool:
-        return self._is_over or time.monotonic() >= self._deadline
+        return self._is_over or self._examination.used_s >= self._limit_s
 
     def _first(self, found: Found, trials: Iterable[Trial]) -> Found | None:
         """The first of them that the student still gets wrong, as visibly."""

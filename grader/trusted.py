@@ -55,6 +55,9 @@ class TrustedRespondent:
     What a check finds wrong with the reference is wrong with the check.
     """
 
+    #: None of it is a student's.
+    used_s = 0.0
+
     def __init__(self, oracle: Oracle, make: Callable[[], Mapping[str, ModuleType]] | None = None) -> None:
         """`make`: makes the modules, by the names of the reference's; None: those themselves."""
         self._oracle = oracle

@@ -1,6 +1,5 @@
 """The smallest example: failing calls of real submissions, shrunk in real workers."""
 
-import time
 import tomllib
 from contextlib import ExitStack
 from pathlib import Path
@@ -519,11 +518,11 @@ def test_shrink_asks_no_more_than_it_may(room):
     assert len(fewer.asked) <= 11
 
 
-def test_shrink_past_its_deadline_asks_nothing(room):
+def test_shrink_without_time_left_asks_nothing(room):
     """Time that is used up gives no example."""
     student = room("scales-by-d")
 
-    assert student.shrink(student.attention("scaled_dot_product_attention"), deadline=time.monotonic() - 1) is None
+    assert student.shrink(student.attention("scaled_dot_product_attention"), allowed_s=0) is None
     assert [] == student.asked
 
 

@@ -21,8 +21,8 @@ from grader.verdict import Verdict
 
 #: Answers that the search for one submission may look at.
 BUDGET = 5000
-#: Seconds it may take, undisturbed, to explain one submission that uses the budget up. Measured where nothing known
-#: explains any callable, and no answer had been computed for an earlier submission: 17.
+#: Seconds the grader itself may compute, undisturbed, to explain and illustrate one submission that uses the budget up.
+#: Measured where nothing known explains any callable, and no answer was known from an earlier submission: 17.
 LONGEST_S = 30.0
 #: Answers that say nothing about how the code computes.
 _SILENT = (Died, Forbidden, Garbled, MissingName, NotAsked, TimedOut)
@@ -52,7 +52,7 @@ class Diagnostics:
 
     @property
     def longest_s(self) -> float:
-        """Seconds that explaining one submission may take; nothing to speak of where no mistake is known."""
+        """Seconds that one submission may take to explain; nothing to speak of where no mistake is known."""
         return LONGEST_S if len(self.mistakes) else 0.0
 
     def predictions(self, part: str, name: str) -> Predictions:

@@ -3,13 +3,11 @@
 Everything here starts from calls of visible checks and is asked of the student's code anew, with inputs of its own.
 """
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import torch
 
-from grader.assignment import Limits
 from grader.call import Call
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.predict import NOTHING, Predictions
@@ -25,9 +23,9 @@ from grader.shrink import smallest_example
 from grader.symptom import symptom_of
 from grader.unanswered import asked
 
-#: Seconds in which one submission is illustrated, and no more than its own code may take in all. Far more than it
-#: needs: a limit for code that is slow, not for a machine that is busy, on which it is to get the same illustrations.
-LONGEST_S = 5.0
+#: Seconds of a student's own time in which a submission is illustrated. Several times what it needs where the machine
+#: is busy, since part of that counts as the student's: only code that is slow may be left without.
+SECONDS = 3.0
 #: Failing calls of a callable that an example is tried to be made of.
 _MOST_STARTS = 2
 
@@ -46,7 +44,7 @@ class Illustrator:
 
     def __init__(self, examination: Examination) -> None:
         self._examination = examination
-        self._deadline = time.monotonic() + illustrating_s(examination.assignment.limits)
+        self._limit_s = examination.used_s + SECONDS
 
     def illustrate(self, explained: Iterable[tuple[Explanation, Predictions]]) -> Illustrated:
         """Illustrate what was explained, or was not, callable by callable; a mistake that is met again only once."""
@@ -83,14 +81,15 @@ class Illustrator:
 
     def _example(self, failing: Iterable[Observation]) -> Example | None:
         for observation in list(failing)[:_MOST_STARTS]:
-            found = smallest_example(self._examination, observation.question.call, deadline=self._deadline)
+            left_s = self._limit_s - self._examination.used_s
+            found = smallest_example(self._examination, observation.question.call, allowed_s=left_s)
             if found:
                 return found
         return None
 
     @property
     def _is_late(self) -> bool:
-        return time.monotonic() >= self._deadline
+        return self._examination.used_s >= self._limit_s
 
     # --- shapes on the way ----------------------------------------------------------------------------------------
 
@@ -154,11 +153,6 @@ class Illustrator:
             return None
         build = call.build and replace(call.build, handle=self._examination.new_handle())
         return self._examination.trace(replace(call, build=build), upstream)
-
-
-def illustrating_s(limits: Limits) -> float:
-    """Seconds after which nothing more is asked for illustrations of a submission."""
-    return min(LONGEST_S, limits.submission_s)
 
 
 def _has_lost_gradients(outcome: Outcome) -> bool:
