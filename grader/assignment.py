@@ -7,6 +7,7 @@ import difflib
 import hashlib
 import re
 import tomllib
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -201,6 +202,16 @@ class Assignment(_Section):
         if name not in callables:
             self._unknown(f"callable of {part}", name, list(callables))
         return callables[name]
+
+    def must_know_prices(self, known: Iterable[str]) -> None:
+        """Raise AssignmentError, with a near match, where `[prices]` names something that has no price.
+
+        `known`: ids of the course's mistakes, and of the traits that cost something.
+        """
+        there = list(known)
+        for name in self.prices:
+            if name not in there:
+                self._unknown("mistake with a price", name, there)
 
     def _unknown(self, what: str, name: str, known: list[str]) -> NoReturn:
         raise AssignmentError(f"{self.where}: no {what} is called {name!r}{_near(name, known)}")

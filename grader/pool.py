@@ -42,9 +42,9 @@ def examiner_limit_s(limits: Limits, call_s: float | None = None, explaining_s: 
     """Seconds after which an examiner has not finished a submission because it hangs.
 
     The student's code alone can take twice `submission_s` (imports anew are counted apart) and what an attempt with
-    batches and the last call run over: an import, and a call forward and backward. What is asked to explain and to
-    illustrate is part of that. Beside it the grader computes by itself, for `explaining_s` at most. Times five, and five
-    seconds more, for a machine that is busy, and for what the checks do themselves.
+    batches and the last call run over: an import, and a call forward and backward. What it is asked besides the checks
+    is part of that, but not what the grader computes by itself to explain, in `explaining_s` at most. Times five, and
+    five seconds more, for a machine that is busy, and for what the checks do themselves.
     """
     return 5.0 + 5.0 * (limits.submission_s + limits.import_s + (call_s or limits.call_s) + explaining_s)
 
