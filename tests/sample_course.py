@@ -18,10 +18,11 @@ from grader.course import Course
 from grader.examination import Examination, Respondent
 from grader.given import Inputs
 from grader.oracle import Oracle
-from grader.outcome import Forbidden, Outcome, Raised, Returned, read_reply
+from grader.outcome import Forbidden, Outcome, Raised, Returned, Traced, read_reply, read_trace
 from grader.sources import Sources
 from grader.worker import wire
 from grader.worker.answer import Answerer
+from grader.worker.trace import record
 
 ASSIGNMENT = """\
 title = "Tiny"
@@ -163,6 +164,9 @@ def _reference_modules() -> dict[str, ModuleType]:
 class Pupil:
     """A student whose code runs here: the callables given, asked over the wire's own bytes."""
 
+    #: Nobody limits it.
+    used_s = 0.0
+
     def __init__(self, callables: Mapping[str, Callable[..., Any]]) -> None:
         module = ModuleType("pupil")
         vars(module).update(callables)
@@ -173,6 +177,13 @@ class Pupil:
 
     def ask_all(self, batch: Batch) -> None:
         """Each question is to be put alone."""
+
+    def trace(self, call: Call, upstream: torch.Tensor | None) -> Traced:
+        """The steps of a call, and with `upstream` of its backward pass."""
+        request = _over_the_wire(call.frame())
+        if upstream is not None:
+            request.tensors["upstream"] = upstream.clone()
+        return read_trace(record(self._answerer, request))
 
     def begin_anew(self) -> None:
         """Keep nothing that was built."""
@@ -210,6 +221,8 @@ def _fits(reply: Returned, upstream: torch.Tensor) -> bool:
 class Scripted:
     """A respondent that gives the outcomes it was told, in order, the last one ever after."""
 
+    used_s = 0.0
+
     def __init__(self, *outcomes: Outcome) -> None:
         self._outcomes = list(outcomes)
         self.asked: list[Call] = []
@@ -218,6 +231,15 @@ class Scripted:
         """The next outcome."""
         self.asked.append(call)
         return self._outcomes.pop(0) if len(self._outcomes) > 1 else self._outcomes[0]
+
+    def ask_all(self, batch: Batch) -> None:
+        """Each question is to be put alone."""
+
+    def trace(self, call: Call, upstream: torch.Tensor | None) -> None:
+        """There are no steps."""
+
+    def begin_anew(self) -> None:
+        """Nothing was built."""
 
 
 def examination_of(
