@@ -92,7 +92,7 @@ def edited(files: Mapping[str, str], edits: Iterable[Mapping[str, str]]) -> dict
 
 def grade_entries(chosen: Iterable[Entry], seed: int, folder: Path) -> dict[str, Submission]:
     """The report entries of the proof's submissions, written below `folder`, graded with a seed."""
-    found = [Found(id=entry.id, path=_write(folder / entry.id, entry.files)) for entry in chosen]
+    found = [Found(id=entry.id, path=write(folder / entry.id, entry.files)) for entry in chosen]
     assignment = COURSE.assignment("attention")
     with Zygote(min(os.cpu_count() or 1, len(found)), assignment.rules) as zygote:
 
@@ -153,7 +153,7 @@ def _read(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
 
 
-def _write(folder: Path, files: Mapping[str, str]) -> Path:
+def write(folder: Path, files: Mapping[str, str]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")

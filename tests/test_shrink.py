@@ -61,6 +61,10 @@ class Room:
         self.asked += [question.call for question in batch.questions]
         return self.conversation.ask_all(batch)
 
+    @property
+    def used_s(self):
+        return self.conversation.used_s
+
     def begin_anew(self):
         self.conversation.begin_anew()
 

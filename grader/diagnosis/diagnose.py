@@ -1,6 +1,7 @@
 """The diagnosis of one submission: each callable that failed a check is explained, with what the others have shown."""
 
-from collections.abc import Iterable, Mapping
+import copy
+from collections.abc import Collection, Iterable, Mapping
 
 from grader.asking import observe
 from grader.assignment import Assignment
@@ -61,6 +62,16 @@ class Diagnostics:
             rehearsed = self._rehearsed.get((part, name), [])
             self._predictions[part, name] = Predictions(self._assignment, self.edited, part, name, rehearsed)
         return self._predictions[part, name]
+
+    def without(self, mistakes: Collection[str]) -> "Diagnostics":
+        """The same, for a book that lacks some mistakes. What is computed is shared."""
+        other = copy.copy(self)
+        other._predictions = {
+            (part.name, name): self.predictions(part.name, name).without(mistakes)
+            for part in self._assignment.parts
+            for name in part.callables
+        }
+        return other
 
     def diagnose(self, examination: Examination, examined: Examined) -> tuple[Explanation, ...]:
         """Explain every callable that answered and failed a check, in the assignment's order."""

@@ -3,6 +3,7 @@
 All submissions of a run are asked the same, so an answer is computed when it is first needed and kept.
 """
 
+import copy
 from collections.abc import Collection, Iterable, Mapping
 from types import ModuleType
 
@@ -41,12 +42,13 @@ class Predictions:
         #: The right answers.
         self.right: Mapping[str, Said] = {one.question.key: self.read(one) for one in observations}
         #: Mistakes that the callable could show.
-        self.candidates = edited.mistakes_of(self._module, self._attribute)
+        self.candidates: tuple[str, ...] = edited.mistakes_of(self._module, self._attribute)
+        self._reaching = self.candidates
         #: Ways to write it that are right; none first.
         self.contexts = NOTHING, *(frozenset((one,)) for one in edited.variations_of(self._module, self._attribute))
         self._values: dict[tuple[Made, str], Said] = {}
         self._whole: dict[tuple[Made, str], Said] = {}
-        self._touching: dict[str, tuple[str, ...]] = {}
+        self._touching: dict[str, frozenset[str]] = {}
         self._modules: tuple[Made, Mapping[str, ModuleType]] = NOTHING, edited.modules()
 
     def read(self, observation: Observation) -> Said:
@@ -99,10 +101,16 @@ class Predictions:
     def touching(self, key: str) -> tuple[str, ...]:
         """The mistakes that alone change the answer to a question, in the book's order."""
         if key not in self._touching:
-            self._touching[key] = tuple(
-                one for one in self.candidates if not self.agrees(self.right[key], frozenset((one,)), key)
+            self._touching[key] = frozenset(
+                one for one in self._reaching if not self.agrees(self.right[key], frozenset((one,)), key)
             )
-        return self._touching[key]
+        return tuple(one for one in self.candidates if one in self._touching[key])
+
+    def without(self, mistakes: Collection[str]) -> "Predictions":
+        """The same, for a book that lacks some mistakes. What is computed is shared."""
+        other = copy.copy(self)
+        other.candidates = tuple(one for one in self.candidates if one not in mistakes)
+        return other
 
     def trace(self, made: Made, key: str) -> Traced:
         """The steps on the way to the answer."""

@@ -54,9 +54,9 @@ class EditedReferences:
         return shared_out(sets, self._attempt, self._processes)
 
     def _attempt(self, made: Made) -> Judged:
-        return judge(attempt(self._grading, made), self.mistakes, self._is_equal)
+        return judge(attempt(self._grading, made), self.mistakes, self.is_equal)
 
-    def _is_equal(self, made: Made, explained: Explanation) -> bool:
+    def is_equal(self, made: Made, explained: Explanation) -> bool:
         """Whether inputs of another seed are answered alike too."""
         diagnostics = self._other.diagnostics
         assert diagnostics is not None
