@@ -14,18 +14,24 @@ from grader.grade import with_grading
 from grader.outcome import Died, Garbled, Node, Outcome, Returned, TimedOut
 from grader.pool import examiner_limit_s
 
-#: The second call is not come to when the first answer is wrong.
+#: The second call of the first check is not come to when the answer to its first is wrong.
 CHECKS = """\
 from grader.checks import Checks
 
 mix = Checks("mix")
 
 
-@mix.check(points=4)
+@mix.check(points=3)
 def test_output(student, given):
     \"\"\"The output and the gradients are right.\"\"\"
     student(given.normal("query", 2, 3), given.normal("key", 2, 3), gradients=True).matches("output")
     student(given.normal("query", 2, 5), given.normal("key", 2, 5), gradients=True).gradients_match("query", "key")
+
+
+@mix.check(points=1)
+def test_long(student, given):
+    \"\"\"The output is right, longer.\"\"\"
+    student(given.normal("query", 7, 3), given.normal("key", 7, 3), gradients=True).matches("output")
 """
 MISTAKES = """
 [[mistake]]
@@ -46,7 +52,7 @@ SILENT = {
 
 
 class Odd(Pupil):
-    """A pupil of whom something else is heard than was said; `heard` turns the outcome of a call of `mix`."""
+    """A pupil of whom something else is heard than was said; `heard` makes it of a call of `mix` and its outcome."""
 
     def __init__(self, mix, heard):
         super().__init__({"mix": mix})
@@ -55,12 +61,12 @@ class Odd(Pupil):
     def ask(self, call, upstream):
         """The outcome, as it is heard."""
         outcome = super().ask(call, upstream)
-        return self._heard(outcome) if call.name == "mix" else outcome
+        return self._heard(call, outcome) if call.name == "mix" else outcome
 
 
 @pytest.fixture
 def course(tmp_path):
-    """The tiny course with one known mistake, and one check of `mix` that asks twice."""
+    """The tiny course with one known mistake, and two checks of `mix`."""
     course = write_course(tmp_path)
     (tmp_path / "assignments/tiny/checks/test_mix.py").write_text(CHECKS, encoding="utf-8")
     (tmp_path / "reference/mistakes").mkdir()
@@ -80,6 +86,11 @@ def shapes_asked(pupil):
     return {tuple(call.payload.arguments["query"].shape) for call in pupil.asked if call.name == "mix"}
 
 
+def is_long(call):
+    """Whether it is the call of the second check."""
+    return call.payload.arguments["query"].shape[0] == 7
+
+
 def right(query, key, mask=None):
     """As the reference."""
     return query * key, query + key
@@ -92,28 +103,28 @@ def adding(query, key, mask=None):
 
 def test_diagnose_question_that_a_check_did_not_come_to_is_put(course):
     """All that the reference was asked is known of the student, too, and the mistake has its name."""
-    pupil = Odd(adding, lambda outcome: outcome)
+    pupil = Odd(adding, lambda call, outcome: outcome)
 
     found = explained(course, pupil)
 
     assert (("adds-instead",),) == found.mistakes
-    assert {(2, 3), (2, 5)} == shapes_asked(pupil)
+    assert {(2, 3), (2, 5), (7, 3)} == shapes_asked(pupil)
 
 
 @pytest.mark.parametrize("silence", SILENT.values(), ids=SILENT)
 def test_diagnose_call_without_an_answer_is_not_explained_and_asks_nothing_more(course, silence):
     """What hung once may hang again; its verdict says all there is to say."""
-    pupil = Odd(adding, lambda outcome: Outcome(reply=silence))
+    pupil = Odd(adding, lambda call, outcome: Outcome(reply=silence) if is_long(call) else outcome)
 
     assert explained(course, pupil) is None
-    assert {(2, 3)} == shapes_asked(pupil)
+    assert {(2, 3), (7, 3)} == shapes_asked(pupil)
 
 
 @pytest.mark.parametrize("silence", SILENT.values(), ids=SILENT)
 def test_diagnose_backward_pass_without_an_answer_is_no_lost_gradient(course, silence):
     """That nothing came back is not that nothing was there, which has a price of its own."""
     pupil = Odd(
-        right, lambda outcome: replace(outcome, backward=silence, gradients={}) if outcome.backward else outcome
+        right, lambda call, outcome: replace(outcome, backward=silence, gradients={}) if outcome.backward else outcome
     )
 
     assert explained(course, pupil) is None
@@ -123,7 +134,7 @@ def test_diagnose_backward_pass_that_raises_is_a_lost_gradient(course):
     """Right values, from which autograd finds no way back."""
     stopped = raised(stage="backward")
     pupil = Odd(
-        right, lambda outcome: replace(outcome, backward=stopped, gradients={}) if outcome.backward else outcome
+        right, lambda call, outcome: replace(outcome, backward=stopped, gradients={}) if outcome.backward else outcome
     )
 
     found = explained(course, pupil)
