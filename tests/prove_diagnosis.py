@@ -125,7 +125,8 @@ def _about_style(
     count = sum(bool(one[0]) for one in written)
     yield Finding(
         f"{style}: {count} mistakes, named {named} ({named / count:.1%}, wanted {STYLED_NAMED:.0%}), "
-        f"wrong names {wrong}; {len(written) - count} that the catalogue lacks, named {unknown_named}; lose no point {free}",
+        f"wrong names {wrong}; {len(written) - count} that the catalogue lacks, named {unknown_named}; "
+        f"lose no point {free}",
         named >= STYLED_NAMED * count and not wrong and not unknown_named and not free,
         tuple(complaints),
     )

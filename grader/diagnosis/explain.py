@@ -19,7 +19,6 @@ from grader.question import Observation
 #: Whether the student's code goes wrong in the same operation as the reference with these mistakes, on one question.
 Confirm = Callable[[Observation, Made], bool]
 
-
 #: Sets that are looked into: where more explain everything, what they say of is not in the answers.
 _MOST_SETS = 12
 #: Calls that are looked into for one mistake that shows in failures only.

@@ -7,7 +7,7 @@ an answer that is right. How many answers are looked at is limited by number, no
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,7 +52,7 @@ class Search:
         self._order = list(seen.said)
         self._plausible: frozenset[str] = frozenset(predictions.candidates)
 
-    def explanations(self, suspects: Iterable[Sequence[Made]] = ()) -> list[Made]:
+    def explanations(self, suspects: Sequence[Sequence[Made]] = ()) -> list[Made]:
         """All smallest sets that explain everything; none when no set does, or when nothing needs explaining.
 
         Args:
@@ -75,11 +75,12 @@ class Search:
             if found:
                 return found
         self._begin_with_telling_questions()
+        known = sorted({one for together in suspects for made in together for one in made}, key=str)
         for size in range(2, MOST_MISTAKES + 1):
             for context in predictions.contexts:
-                found = sorted(set(self._extend(context, size)), key=self._rank)
+                found = list(self._with_known(known, context, size)) or list(self._extend(context, size))
                 if found:
-                    return found
+                    return sorted(set(found), key=self._rank)
         return []
 
     def unexplained(self, made: Made) -> str | None:
@@ -122,6 +123,23 @@ class Search:
         self._order = [*telling, *(key for key in self._order if key not in telling)]
         spoilt = {one for key in telling if self._agrees(NOTHING, key) for one in predictions.touching(key)}
         self._plausible = frozenset(predictions.candidates) - spoilt
+
+    def _with_known(self, known: Sequence[str], context: Made, size: int) -> Iterator[Made]:
+        """Sets of mistakes that other callables have shown, and one more."""
+        candidates = self._predictions.candidates
+        for some in itertools.combinations([one for one in known if one in candidates], size - 1):
+            start = context | frozenset(some)
+            if not self._predictions.are_compatible(start):
+                continue
+            key = self.unexplained(start)
+            for one in candidates:
+                made = start | {one}
+                if one in start or not self._predictions.are_compatible(made):
+                    continue
+                if not self._budget.take():
+                    return
+                if (key is None or self._agrees(made, key)) and self.unexplained(made) is None:
+                    yield made
 
     def _extend(self, made: Made, left: int) -> Iterator[Made]:
         key = self.unexplained(made)
@@ -170,10 +188,8 @@ def _differ_where_finite(observed: Said, other: Said) -> bool:
     if np.isfinite(observed.numbers).all():
         ours, theirs = observed.gradients or {}, other.gradients or {}
         for name in {**ours, **theirs}:  # one that is missing counts as zero
-            one, two = ours.get(name), theirs.get(name)
-            pairs.append(
-                (one if one is not None else np.zeros_like(two), two if two is not None else np.zeros_like(one))
-            )
+            nothing = np.zeros_like(ours[name] if name in ours else theirs[name])
+            pairs.append((ours.get(name, nothing), theirs.get(name, nothing)))
     return any(
         one.shape == two.shape and bool(((abs(one) < float("inf")) & ~close(one, two, 1e-9 * scale(two))).any())
         for one, two in pairs
