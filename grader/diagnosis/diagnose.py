@@ -23,8 +23,8 @@ from grader.verdict import Verdict
 #: Answers that the search for one submission may look at.
 BUDGET = 5000
 #: Seconds the grader itself may compute, undisturbed, to explain and illustrate one submission that uses the budget up.
-#: Measured where nothing known explains any callable, and no answer was known from an earlier submission: 17.
-LONGEST_S = 30.0
+#: Measured where nothing known explains any callable, and no answer was known from an earlier submission: 9.
+LONGEST_S = 20.0
 #: Answers that say nothing about how the code computes.
 _SILENT = (Died, Forbidden, Garbled, MissingName, NotAsked, TimedOut)
 
