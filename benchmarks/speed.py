@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 COURSE = Path(__file__).resolve().parents[1]
 STYLES = COURSE / "reference/variants/attention"
 PLAIN = COURSE / "tests/data/solutions/plain"
+EXAMPLES = COURSE / "submissions_example/attention"
+#: Examples with known mistakes, to be explained and illustrated.
+WRONG = (
+    "scales_by_dim",
+    "mask_after_softmax",
+    "splits_heads_with_view",
+    "wrong_shape",
+    "two_mistakes",
+    "detached_weights",
+)
 FEW, MANY = 4, 44
 #: Workers that are started with the sandbox, and as many without.
 WORKERS = 200
@@ -40,20 +50,22 @@ def main() -> None:
         folder = Path(name)
         different = _submissions(folder / "different", [*sorted(STYLES.iterdir()), PLAIN])
         copies = _submissions(folder / "copies", [PLAIN])
+        wrong = _submissions(folder / "wrong", [EXAMPLES / name for name in WRONG])
         print(f"{os.cpu_count()} processors, Python {sys.version.split()[0]}, {rounds} rounds\n")
-        _print_cost(rounds, folder, different, copies)
+        _print_cost(rounds, folder, different, copies, wrong)
         _print_start(rounds, folder, different)
         _print_memory(folder, different)
         _print_sandbox()
 
 
-def _print_cost(rounds: int, folder: Path, different: Path, copies: Path) -> None:
+def _print_cost(rounds: int, folder: Path, different: Path, copies: Path, wrong: Path) -> None:
     checks = int(_in_this_process("count"))
-    plain, one_more, one_copy, bare = [], [], [], []
+    plain, one_more, one_copy, one_wrong, bare = [], [], [], [], []
     for _ in range(rounds):
         plain.append(_cpu_s(lambda: _plain_pytest(checks)))
         one_more.append(_slope(folder, different))
         one_copy.append(_slope(folder, copies))
+        one_wrong.append(_slope(folder, wrong))
         bare.append(float(_in_this_process("bare")))
     print("| one more submission, processor time | ms |")
     print("| --- | --- |")
@@ -61,6 +73,7 @@ def _print_cost(rounds: int, folder: Path, different: Path, copies: Path) -> Non
         f"a fresh plain pytest process asking {checks} questions": plain,
         f"grade, {MANY} different submissions": one_more,
         f"grade, {MANY} copies of one": one_copy,
+        f"grade, {MANY} wrong submissions, explained and illustrated": one_wrong,
         "the same calls in a bare fork": bare,
     }
     for label, figures in rows.items():

@@ -203,6 +203,16 @@ class Assignment(_Section):
             self._unknown(f"callable of {part}", name, list(callables))
         return callables[name]
 
+    def must_know_prices(self, known: Iterable[str]) -> None:
+        """Raise AssignmentError, with a near match, where `[prices]` names something that has no price.
+
+        `known`: ids of the course's mistakes, and of the traits that cost something.
+        """
+        there = list(known)
+        for name in self.prices:
+            if name not in there:
+                self._unknown("mistake with a price", name, there)
+
     def _unknown(self, what: str, name: str, known: list[str]) -> NoReturn:
         raise AssignmentError(f"{self.where}: no {what} is called {name!r}{near(name, known)}")
 

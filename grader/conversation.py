@@ -29,6 +29,7 @@ from grader.outcome import (
     Scanned,
     TimedOut,
     Traced,
+    is_differentiable,
     read_backward,
     read_call,
     read_load,
@@ -92,6 +93,8 @@ class Conversation:
         self._kept_bytes = 0
         #: Whether a batch came to nothing: then no other is tried.
         self._has_failed_together = False
+        #: Whether a worker was lost while it was watched: then none is watched again.
+        self._was_lost_watching = False
         #: What importing a part printed, until it is told with an outcome.
         self._printed_by_import: dict[str, str] = {}
         #: Why no worker could be started; nothing is asked any more, and whoever runs the session is to raise it.
@@ -147,7 +150,7 @@ class Conversation:
             return Outcome(reply=failed, printed=printed)
         try:
             outcome = self._forward(call)
-            if upstream is not None and _is_differentiable(outcome, upstream):
+            if upstream is not None and is_differentiable(outcome, upstream):
                 outcome = self._backward(call, outcome, upstream)
         except Lost as lost:
             outcome = Outcome(reply=self._lose(lost, call), printed=self._line.printed())
@@ -197,9 +200,9 @@ class Conversation:
         """The steps of a call and, with `upstream`, of its backward pass; None when there is nothing to be told.
 
         The time it takes is the submission's, as of any call, but running out of it is no timeout of the callable:
-        watching takes time too.
+        watching takes time too. It happens once: code that does not bear to be watched is not watched again.
         """
-        if self.fault or self._refusal(call):
+        if self.fault or self._was_lost_watching or self._refusal(call):
             return None
         tensors = call.payload.tensors | ({} if upstream is None else {"upstream": upstream.contiguous()})
         frame = wire.encode(call.header() | {"op": "trace"}, tensors)
@@ -209,6 +212,7 @@ class Conversation:
             return self._line.ask(frame, self._limits.call_s, "call", read_trace)[0]
         except Lost:
             self._line.end()
+            self._was_lost_watching = True
         except LaunchError as fault:
             self.fault = fault
         finally:
@@ -317,7 +321,7 @@ class Conversation:
         backward = self._line.ask_all(batch.upstream_frame, count, limit_s, "backward", read_backward)
         return [
             replace(outcome, backward=reply, gradients=_gradients_of(question.call, tensors))
-            if question.upstream is not None and _is_differentiable(outcome, question.upstream)
+            if question.upstream is not None and is_differentiable(outcome, question.upstream)
             else outcome
             for question, outcome, (reply, tensors) in zip(batch.questions, outcomes, backward, strict=True)
         ]
@@ -355,12 +359,3 @@ def _gradients_of(call: Call, tensors: Mapping[str, torch.Tensor]) -> dict[str, 
     """Those that fit an input or a parameter; there is no other use for one."""
     wanted = call.payload.tensors
     return {name: tensor for name, tensor in tensors.items() if name in wanted and tensor.shape == wanted[name].shape}
-
-
-def _is_differentiable(outcome: Outcome, upstream: torch.Tensor) -> bool:
-    """Whether the first returned value is a floating tensor of the upstream gradient's shape."""
-    if not isinstance(outcome.reply, Returned):
-        return False
-    tree = outcome.reply.tree
-    root = tree.items[0] if tree.kind == "sequence" and tree.items else tree
-    return root.kind == "tensor" and root.shape == tuple(upstream.shape) and root.dtype.startswith(("float", "bfloat"))

@@ -14,7 +14,7 @@ from grader.conversation import Conversation, TimeLimits
 from grader.course import Course
 from grader.diagnosis.diagnose import Diagnostics
 from grader.diagnosis.explanation import Explanation
-from grader.diagnosis.findings import findings
+from grader.diagnosis.findings import findings, prices_of
 from grader.diagnosis.illustrate import Illustrated, Illustrator
 from grader.diagnosis.mistakes import MistakeError, Mistakes, read_mistakes
 from grader.examination import Examination, Respondent
@@ -141,7 +141,7 @@ def with_grading(
     """Call `body` with what a run needs, rehearsed: warm, and every expected answer known.
 
     Raises:
-        AssignmentError: the checks, or the reference, do not fit the assignment.
+        AssignmentError: the checks, the reference or the prices do not fit the assignment.
     """
 
     def rehearsed(checking: Checking) -> Result:
@@ -161,6 +161,7 @@ def with_grading(
     try:
         oracle = Oracle(course.reference, assignment, inputs)
         mistakes = read_mistakes(course.reference)
+        assignment.must_know_prices(prices_of(mistakes))
         return with_checks(assignment, rehearsed)
     except (OracleError, ExamineError, MistakeError) as error:
         raise AssignmentError(str(error)) from None

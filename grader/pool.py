@@ -38,14 +38,15 @@ _LENGTH = struct.Struct("<I")
 _FAULTS = (LaunchError, ExamineError, OracleError, IntakeError)
 
 
-def examiner_limit_s(limits: Limits, call_s: float | None = None) -> float:
+def examiner_limit_s(limits: Limits, call_s: float | None = None, explaining_s: float = 0.0) -> float:
     """Seconds after which an examiner has not finished a submission because it hangs.
 
     The student's code alone can take twice `submission_s` (imports anew are counted apart) and what an attempt with
-    batches and the last call run over: an import, and a call forward and backward. Times five, and five seconds more,
-    for a machine that is busy, and for what the checks do themselves.
+    batches and the last call run over: an import, and a call forward and backward. What it is asked besides the checks
+    is part of that, but not what the grader computes by itself to explain, in `explaining_s` at most. Times five, and
+    five seconds more, for a machine that is busy, and for what the checks do themselves.
     """
-    return 5.0 + 5.0 * (limits.submission_s + limits.import_s + (call_s or limits.call_s))
+    return 5.0 + 5.0 * (limits.submission_s + limits.import_s + (call_s or limits.call_s) + explaining_s)
 
 
 @dataclass(slots=True)
@@ -98,7 +99,11 @@ class _Pool:
         self._suspects: deque[int] = deque()
         self._alone = -1
         self._selector = selectors.DefaultSelector()
-        self._limit_s = examiner_limit_s(grading.assignment.limits, grading.call_s)
+        self._limit_s = examiner_limit_s(
+            grading.assignment.limits,
+            grading.call_s,
+            grading.diagnostics.longest_s if grading.diagnostics else 0.0,
+        )
         self._zygote = zygote
         self._zygote.wait()
         self._examiners = [self._fork(slot) for slot in range(len(zygote.controls))]

@@ -15,7 +15,7 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.course import Course
@@ -97,7 +97,8 @@ def grade_entries(chosen: Iterable[Entry], seed: int, folder: Path) -> dict[str,
     with Zygote(min(os.cpu_count() or 1, len(found)), assignment.rules) as zygote:
 
         def grade(grading: Grading) -> dict[str, Submission]:
-            return {submission.id: submission for submission in grade_all(grading, found, zygote)}
+            checks_only = replace(grading, diagnostics=None)  # what a mistake is called is proved by `grade verify`
+            return {submission.id: submission for submission in grade_all(checks_only, found, zygote)}
 
         return with_grading(COURSE, assignment, seed, grade)
 

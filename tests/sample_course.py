@@ -164,6 +164,7 @@ def _reference_modules() -> dict[str, ModuleType]:
 class Pupil:
     """A student whose code runs here: the callables given, asked over the wire's own bytes."""
 
+    #: Nobody limits it.
     used_s = 0.0
 
     def __init__(
@@ -224,6 +225,8 @@ def _fits(reply: Returned, upstream: torch.Tensor) -> bool:
 class Scripted:
     """A respondent that gives the outcomes it was told, in order, the last one ever after."""
 
+    used_s = 0.0
+
     def __init__(self, *outcomes: Outcome) -> None:
         self._outcomes = list(outcomes)
         self.asked: list[Call] = []
@@ -232,6 +235,15 @@ class Scripted:
         """The next outcome."""
         self.asked.append(call)
         return self._outcomes.pop(0) if len(self._outcomes) > 1 else self._outcomes[0]
+
+    def ask_all(self, batch: Batch) -> None:
+        """Each question is to be put alone."""
+
+    def trace(self, call: Call, upstream: torch.Tensor | None) -> None:
+        """There are no steps."""
+
+    def begin_anew(self) -> None:
+        """Nothing was built."""
 
 
 def examination_of(

@@ -123,7 +123,7 @@ def test_attacks_on_the_rules_change_nothing_for_others(under_rules):
 #: A kind of canary, and an attack that reaches it where there is no sandbox.
 REACHED = {
     "got 10 points instead of 0": "runs the reference's text",
-    "got 4 points instead of 0": "answers in a shared segment",
+    "got 8 points instead of 0": "answers in a shared segment",
     "read the secret file": "opens the secret file",
     "read the secret name": "lists the secret folder",
     "read the secret size": "asks for the size of the secret file",

@@ -510,3 +510,19 @@ def test_conversation_begun_anew_remembers_nothing(talk):
     outcome = conversation.ask(make_call(), None)
 
     assert INPUT.tolist() == outcome.tensors["0"].tolist()
+
+
+def test_conversation_code_that_hangs_when_it_is_watched_is_watched_once(talk):
+    """Being watched is no call of a check: it costs one deadline, and the callable is still asked."""
+    body = "COUNT.append(1)\nwhile len(COUNT) > 1:\n    pass\nreturn x"
+    conversation = talk(function(body) + "\nCOUNT = []\n", call_s=0.3)
+    conversation.ask(make_call(), None)
+
+    watched = conversation.trace(make_call(), None)
+    used_s = conversation.used_s
+    after = [conversation.ask(make_call(), None), conversation.trace(make_call(), None)]
+
+    assert watched is None
+    assert isinstance(after[0].reply, Returned)
+    assert after[1] is None
+    assert conversation.used_s < used_s + 0.3

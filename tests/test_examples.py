@@ -33,9 +33,23 @@ def _verdicts(submission):
     return dict(by_verdict)
 
 
+def _named(diagnosis):
+    """A mistake by its id, with those that no input tells from it, and the callables that show it."""
+    return {"ids": diagnosis["mistakes"], "shows_in": diagnosis["callables"]}
+
+
+def _charged(submission):
+    """Points lost for each mistake, over all parts."""
+    charged = defaultdict(float)
+    for part in submission["parts"]:
+        for one in part["charged"]:
+            charged[one["mistake"]] += one["price"]
+    return dict(charged)
+
+
 @pytest.mark.parametrize("name", IDS)
 def test_example_gets_the_outcome_it_states(report, name):
-    """Status, points, notes, flags, and the verdict of every check."""
+    """Status, points, mistakes named and what each costs, notes, flags, and the verdict of every check."""
     expected = tomllib.loads((EXAMPLES / name / "expected.toml").read_text(encoding="utf-8"))
     submission = next(one for one in report["submissions"] if one["id"] == name)
 
@@ -44,6 +58,9 @@ def test_example_gets_the_outcome_it_states(report, name):
         "status": submission["status"],
         "points": {part["name"]: part["score"] for part in submission["parts"]},
         "verdicts": _verdicts(submission),
+        "mistakes": [_named(one) for one in submission["diagnoses"]],
+        "charged": _charged(submission),
+        "unrecognised": submission["unrecognised"],
     }
     if submission["notes"]:
         observed["notes"] = submission["notes"]

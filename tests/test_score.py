@@ -4,15 +4,12 @@ from decimal import Decimal
 
 import pytest
 from sample_course import write_course
+from sample_session import check, examined, staged
 
-from grader.examine import Examined
 from grader.outcome import Scanned
-from grader.plugin import CheckResult
-from grader.report import Flag, SourceFile, Status
+from grader.report import Flag, Status
 from grader.score import score_submission, ungradable, unscored
 from grader.sources import Sources
-from grader.spec import CheckSpec
-from grader.stage import Staged
 from grader.verdict import Verdict
 
 
@@ -20,42 +17,6 @@ from grader.verdict import Verdict
 def assignment(tmp_path):
     """The tiny assignment: 6 points for mix, 4 for scale."""
     return write_course(tmp_path).assignment("tiny")
-
-
-def staged(**fields):
-    """What was read of ann's submission."""
-    values = {
-        "id": "ann",
-        "sources": Sources(texts={"mix.py": ""}),
-        "files": (SourceFile(name="mix.py", sha256="0" * 64),),
-        "notes": ("Mix.py was read as mix.py",),
-    }
-    return Staged(**(values | fields))
-
-
-def check(name, points, verdict=Verdict.PASSED, *, part="mix", **fields):
-    """A check, and what it concluded."""
-    spec = CheckSpec(
-        id=f"{part}.{name}",
-        part=part,
-        callable=part,
-        title=name.title(),
-        description="What it asks.",
-        points=Decimal(points),
-        requires=(),
-        hint="Look here.",
-        is_visible=fields.pop("is_visible", True),
-    )
-    return spec, CheckResult(id=spec.id, verdict=verdict, **fields)
-
-
-def examined(*checks):
-    """A session of these checks, a second each."""
-    return Examined(
-        specs=tuple(spec for spec, _ in checks),
-        results=tuple(result for _, result in checks),
-        durations_s=(1.0,) * len(checks),
-    )
 
 
 def test_score_passed_checks_add_up_by_part_and_in_all(assignment):

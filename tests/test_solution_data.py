@@ -1,4 +1,4 @@
-"""The solutions and mistakes in tests/data are what they claim to be; grading them is another test."""
+"""The solutions and mistakes that tests grade are what they claim to be; grading them is another test."""
 
 import tomllib
 from pathlib import Path
@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 DATA = Path(__file__).parent / "data"
+VARIANTS = Path(__file__).parents[1] / "reference/variants/attention"
 FILES = ("single_head.py", "masked.py", "multi_head.py")
 PLAIN = {name: (DATA / "solutions" / "plain" / name).read_text() for name in FILES}
 ATTENTION = tomllib.loads((DATA / "mistakes" / "attention.toml").read_text())
 MISTAKES = ATTENTION["mistake"]
-STYLES = sorted(path for path in (DATA / "styles").iterdir() if path.is_dir())
+STYLES = sorted(path for path in VARIANTS.iterdir() if path.is_dir())
 
 each_mistake = pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake["id"] for mistake in MISTAKES])
 each_style = pytest.mark.parametrize("style", STYLES, ids=[style.name for style in STYLES])

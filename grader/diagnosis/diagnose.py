@@ -16,12 +16,15 @@ from grader.diagnosis.said import are_identical
 from grader.diagnosis.search import Budget
 from grader.examination import Examination
 from grader.examine import Examined
-from grader.outcome import Died, Forbidden, Garbled, MissingName, NotAsked, Raised, TimedOut
+from grader.outcome import Died, Forbidden, Garbled, MissingName, NotAsked, Outcome, Raised, TimedOut
 from grader.question import Observation
 from grader.verdict import Verdict
 
-#: Answers that the search for one submission may look at: some seconds at the worst.
+#: Answers that the search for one submission may look at.
 BUDGET = 5000
+#: Seconds the grader itself may compute, undisturbed, to explain and illustrate one submission that uses the budget up.
+#: Measured where nothing known explains any callable, and no answer was known from an earlier submission: 9.
+LONGEST_S = 20.0
 #: Answers that say nothing about how the code computes.
 _SILENT = (Died, Forbidden, Garbled, MissingName, NotAsked, TimedOut)
 
@@ -47,6 +50,11 @@ class Diagnostics:
             self._rehearsed.setdefault((call.part, call.name), []).append(one)
         self._put_by = {check: frozenset(keys) for check, keys in put_by.items()}
         self._predictions: dict[tuple[str, str], Predictions] = {}
+
+    @property
+    def longest_s(self) -> float:
+        """Seconds that one submission may take to explain; nothing to speak of where no mistake is known."""
+        return LONGEST_S if len(self.mistakes) else 0.0
 
     def predictions(self, part: str, name: str) -> Predictions:
         """What edited references answer to the questions about a callable."""
@@ -111,12 +119,16 @@ class Diagnostics:
         file = self._assignment.part(predictions.part).file
         if file not in examination.sources.texts:
             return None
+        observations = examination.observations
+        known = (observations[key] for key in predictions.questions if key in observations)
+        if any(_is_silent(one.outcome) for one in known):  # then nothing more is asked: it may hang once more
+            return None
         found: dict[str, Observation] = {}
         for key, question in predictions.questions.items():
-            if key not in examination.observations:
+            if key not in observations:
                 observe(examination, question.to_object(examination.new_handle()))
-            found[key] = examination.observations[key]
-            if _is_silent(found[key].outcome.reply):
+            found[key] = observations[key]
+            if _is_silent(found[key].outcome):
                 return None
         return found
 
@@ -154,10 +166,13 @@ def _failed(examined: Examined, part: str, name: str) -> dict[str, Verdict]:
     }
 
 
-def _is_silent(reply: object) -> bool:
-    """Whether an answer says nothing about how the code computes."""
-    is_no_code = isinstance(reply, Raised) and (reply.stage == "import" or reply.is_out_of_memory)
-    return isinstance(reply, _SILENT) or is_no_code
+def _is_silent(outcome: Outcome) -> bool:
+    """Whether an answer, or its backward pass, says nothing about how the code computes."""
+    return any(
+        isinstance(reply, _SILENT)
+        or (isinstance(reply, Raised) and (reply.stage == "import" or reply.is_out_of_memory))
+        for reply in (outcome.reply, outcome.backward)
+    )
 
 
 def _not_shown(shown_by: Mapping[str, Iterable[str]], failed: Mapping[str, Verdict]) -> dict[str, Verdict]:

@@ -40,8 +40,14 @@ def findings(mistakes: Mistakes, illustrated: Illustrated) -> Findings:
         unrecognised=tuple(one.callable for one in explained if not one.is_whole and not one.traits),
         examples=illustrated.examples,
         shapes=illustrated.shapes,
-        prices=_prices(mistakes),
+        prices=prices_of(mistakes),
     )
+
+
+def prices_of(mistakes: Mistakes) -> dict[str, Decimal]:
+    """What the course says that each mistake costs, and each trait that has a price."""
+    priced: tuple[Mistake | Trait, ...] = (*mistakes, *TRAITS.values())
+    return {one.id: one.price for one in priced if one.price is not None}
 
 
 def settled(explained: Sequence[Explanation]) -> tuple[Explanation, ...]:
@@ -90,8 +96,3 @@ def _diagnosis(mistakes: Mistakes, key: str, entry: Sequence[tuple[Explanation, 
 
 def _named(mistakes: Mistakes, name: str) -> Mistake | Trait:
     return TRAITS[name] if name in TRAITS else mistakes.by_id[name]
-
-
-def _prices(mistakes: Mistakes) -> dict[str, Decimal]:
-    priced: tuple[Mistake | Trait, ...] = (*mistakes, *TRAITS.values())
-    return {one.id: one.price for one in priced if one.price is not None}

@@ -23,8 +23,9 @@ from grader.shrink import smallest_example
 from grader.symptom import symptom_of
 from grader.unanswered import asked
 
-#: Seconds of a student's own time in which examples are looked for, over a submission.
-SECONDS = 1.0
+#: Seconds of a student's own time in which a submission is illustrated. Several times what it needs where the machine
+#: is busy, since part of that counts as the student's: only code that is slow may be left without.
+SECONDS = 3.0
 #: Failing calls of a callable that an example is tried to be made of.
 _MOST_STARTS = 2
 
@@ -86,6 +87,10 @@ class Illustrator:
                 return found
         return None
 
+    @property
+    def _is_late(self) -> bool:
+        return self._examination.used_s >= self._limit_s
+
     # --- shapes on the way ----------------------------------------------------------------------------------------
 
     def _shapes(self, failing: Iterable[Observation]) -> Shapes | None:
@@ -106,6 +111,8 @@ class Illustrator:
 
     def _with_lengths_apart(self, call: Call) -> Call | None:
         """The same call with other lengths, when it goes wrong with these too."""
+        if self._is_late:
+            return None
         examination = self._examination
         about = examination.assignment.callable(call.part, call.name)
 
@@ -142,6 +149,8 @@ class Illustrator:
         return replace(explanation, evidence={**dict.fromkeys(names[:1], line), **explanation.evidence})
 
     def _trace(self, call: Call, upstream: torch.Tensor | None) -> Traced | None:
+        if self._is_late:
+            return None
         build = call.build and replace(call.build, handle=self._examination.new_handle())
         return self._examination.trace(replace(call, build=build), upstream)
 

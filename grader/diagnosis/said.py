@@ -17,13 +17,18 @@ Numbers = NDArray[np.float64]
 _NO_GRADIENTS: Mapping[str, Numbers] = MappingProxyType({})
 
 
+#: Elements of a returned tensor up to which it is compared. Right ones have some hundreds; one of millions, in each of
+#: sixty answers, would fill the memory of whoever looks at them together.
+MOST_ELEMENTS = 65_536
+
+
 class Kind(enum.Enum):
     """How a call ended."""
 
     VALUES = "values"
     RAISED = "raised"
     PARAMETERS = "wrong parameters"
-    #: It took too long, crashed, was forbidden, was not asked, has no such name, was not filled in.
+    #: It took too long, crashed, was forbidden, was not asked, has no such name, was not filled in, is far too large.
     OTHER = "other"
 
 
@@ -65,6 +70,8 @@ def said(outcome: Outcome, call: Call, mask_shape: tuple[int, ...] | None = None
         shapes = tuple(sorted((reply.observed or {}).items()))
         return Said(kind=Kind.PARAMETERS, form=(reply.observed is None, *shapes))
     if not isinstance(reply, Returned):
+        return Said(kind=Kind.OTHER)
+    if any(tensor.numel() > MOST_ELEMENTS for tensor in outcome.tensors.values()):
         return Said(kind=Kind.OTHER)
     form, numbers = _values(reply.tree, outcome.tensors, mask_shape)
     backward = outcome.backward
