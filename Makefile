@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint types check prove attacks-plain bench load clean
+.PHONY: demo test lint types check verify prove prove-diagnosis attacks-plain bench load clean
 
 demo: $(READY)  ## grade the example submissions
 	@$(BIN)/grade submissions_example/attention -o report/ --force --isolation best
@@ -25,6 +25,12 @@ check: lint types test  ## what CI runs
 
 prove: $(READY)  ## every known mistake loses points, right code does not, over 50 seeds (about a quarter of an hour)
 	$(BIN)/python tests/prove_checks.py --catalogue --seeds 50
+
+verify: $(READY)  ## each assignment holds what it promises: checks, reference, every known mistake (minutes)
+	$(BIN)/grade verify
+
+prove-diagnosis: $(READY)  ## mistakes get their name and no other: sets of three, unknown ones, other styles (minutes)
+	$(BIN)/python tests/prove_diagnosis.py --styled --triples 100 --left-out 60
 
 attacks-plain: $(READY)  ## how many attacks succeed against an ordinary pytest file, and here (as root)
 	cd tests && ../$(BIN)/python -m attacks.against_plain_pytest

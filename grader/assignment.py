@@ -214,7 +214,7 @@ class Assignment(_Section):
                 self._unknown("mistake with a price", name, there)
 
     def _unknown(self, what: str, name: str, known: list[str]) -> NoReturn:
-        raise AssignmentError(f"{self.where}: no {what} is called {name!r}{_near(name, known)}")
+        raise AssignmentError(f"{self.where}: no {what} is called {name!r}{near(name, known)}")
 
     @cached_property
     def digest(self) -> str:
@@ -246,7 +246,7 @@ def read_assignment(folder: Path) -> Assignment:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise AssignmentError(f"{file}: not valid TOML: {error}") from None
     if "folder" in data:  # a field of the record, but not of the file
-        raise AssignmentError(f"{file}, folder: unknown key{_near('folder', _known_keys(()))}")
+        raise AssignmentError(f"{file}, folder: unknown key{near('folder', _known_keys(()))}")
     try:
         assignment = Assignment.model_validate(data | {"folder": folder.resolve()})
     except ValidationError as error:
@@ -263,7 +263,7 @@ def read_assignment(folder: Path) -> Assignment:
 def _fault(file: Path, fault: Any) -> str:
     place = ".".join(str(step) for step in fault["loc"])
     if fault["type"] == "extra_forbidden":
-        return f"{file}, {place}: unknown key{_near(str(fault['loc'][-1]), _known_keys(fault['loc'][:-1]))}"
+        return f"{file}, {place}: unknown key{near(str(fault['loc'][-1]), _known_keys(fault['loc'][:-1]))}"
     if fault["type"] == "missing":
         return f"{file}, {place}: missing; it must be given"
     return f"{file}, {place}: {fault['msg']}; got {fault['input']!r}"
@@ -285,7 +285,7 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
     return [name for name in section.model_fields if name != "folder"]
 
 
-def _near(name: str, known: list[str]) -> str:
+def near(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?`, or what there is."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are: {', '.join(known)}"
+    close = difflib.get_close_matches(name, names := list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; there are: {', '.join(names)}"

@@ -198,12 +198,13 @@ def doctor() -> None:
 @main.command()
 @click.argument("assignment", required=False)
 @click.option("--seed", type=click.IntRange(min=0, max=2**63 - 1), default=1, show_default=True, help="Of all inputs.")
+@click.option("--only", metavar="GLOB", help="Try only the mistakes whose ids match, one at a time.")
 @click.option(
     "--course",
     type=click.Path(path_type=Path),
     help="The course's folder; found from the current one when left out.",
 )
-def verify(assignment: str | None, seed: int, course: Path | None) -> None:
+def verify(assignment: str | None, seed: int, only: str | None, course: Path | None) -> None:
     """Prove an assignment: its checks, its reference and its mistakes. All of them, when none is named.
 
     Exit codes: 0 everything holds; 1 something does not; 2 wrong usage or an invalid assignment; 130 interrupted.
@@ -211,7 +212,7 @@ def verify(assignment: str | None, seed: int, course: Path | None) -> None:
     from grader.verification.command import verify_all
 
     try:
-        sys.exit(verify_all(course or Path.cwd(), assignment, seed))
+        sys.exit(verify_all(course or Path.cwd(), assignment, seed, only))
     except KeyboardInterrupt:
         click.echo("\ngrade: interrupted", err=True)
         sys.exit(interrupt.exit_code())

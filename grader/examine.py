@@ -16,7 +16,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from pytest_jsonreport.plugin import Hooks, JSONReport
 
-from grader.assignment import Assignment
+from grader.assignment import Assignment, AssignmentError
 from grader.examination import Examination
 from grader.plugin import CheckPlugin, CheckResult
 from grader.spec import CheckSpec, validate
@@ -153,6 +153,13 @@ class _Loop(Generic[Result]):
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.problem = self.problem or report.longreprtext
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool | None:
+        """Pass on what a check's own mark is at fault for, in the place of a traceback through pytest."""
+        if not isinstance(excinfo.value, AssignmentError):
+            return None
+        self.raised = self.raised or excinfo.value
+        return True
 
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
         """As pytest's own, but a set-up and a teardown that went well are not reported."""

@@ -42,16 +42,22 @@ def fork() -> int:
 
     The child ignores Ctrl-C, which a terminal sends to all, and ends at SIGTERM.
     """
-    with _held():
+    with held():
         pid = os.fork()
         if pid == 0:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            be_child()
         return pid
 
 
+def be_child() -> None:
+    """Ignore Ctrl-C, and end at SIGTERM: what a child does first. Signals that were held back until now come."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+
+
 @contextlib.contextmanager
-def _held() -> Iterator[None]:
+def held() -> Iterator[None]:
     """Hold both signals back until the end of the block."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:

@@ -26,7 +26,7 @@ from styled_mistakes import STYLES, entries
 
 from grader.diagnosis.mistakes import Mistakes
 from grader.diagnosis.predict import Made
-from grader.diagnosis.traits import DIFFERS, GRADIENT_LOST, INPUTS_CHANGED, ONE_SIZE, RETURNS_NOTHING, STATE_KEPT
+from grader.diagnosis.traits import TRAITS
 from grader.find import Found
 from grader.grade import Grading, with_grading
 from grader.launch import Zygote
@@ -39,8 +39,6 @@ from grader.verification.trials import Judged, attempt, judge
 #: Shares that must be named.
 TRIPLES_NAMED, STYLED_NAMED = 0.85, 0.90
 _OTHER_SEED = 1_000_003
-#: Traits that say what answers show, whatever the reason.
-_STATEMENTS = {one.id for one in (DIFFERS, GRADIENT_LOST, INPUTS_CHANGED, ONE_SIZE, RETURNS_NOTHING, STATE_KEPT)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +113,12 @@ def _about_style(
                 unknown_named += 1
                 complaints.append(f"{style}: {title!r}, which the catalogue lacks, is named {slots}")
             continue
-        is_right = [_is_meant(mistakes, slot, mistake, one.callables) for slot, one in _pairs(submission)]
-        wrong += not all(is_right)
-        named += bool(is_right) and all(is_right) and not submission.unrecognised
-        if not is_right or not all(is_right) or submission.unrecognised:
+        meant = [_is_meant(mistakes, one.mistakes, mistake, one.callables) for one in submission.diagnoses]
+        is_wrong = not all(is_it or _is_statement(slot[0]) for is_it, slot in zip(meant, slots, strict=True))
+        is_named = any(meant) and not is_wrong and not submission.unrecognised
+        wrong += is_wrong
+        named += is_named
+        if not is_named:
             complaints.append(
                 f"{style}: {mistake} ({title}) is named {slots}, not recognised {submission.unrecognised}"
             )
@@ -132,14 +132,17 @@ def _about_style(
     )
 
 
-def _pairs(submission: Submission) -> Iterator[tuple[tuple[str, ...], object]]:
-    return ((one.mistakes, one) for one in submission.diagnoses)
+def _is_statement(name: str) -> bool:
+    """Whether a name says what the answers show, and so is true whatever the reason."""
+    return name in TRAITS and TRAITS[name].is_statement
 
 
 def _is_meant(mistakes: Mistakes, slot: Sequence[str], meant: str, callables: Sequence[str]) -> bool:
-    known_as = mistakes.by_id[meant].known_as
+    if meant not in mistakes.by_id:
+        raise SystemExit(f"tests/data/styled_mistakes: {meant!r} is no mistake of the catalogue")
     return any(
-        one in (meant, known_as) or any(mistakes.are_alike(one, meant, callable) for callable in callables)
+        one in (meant, mistakes.by_id[meant].known_as)
+        or any(mistakes.are_alike(one, meant, callable) for callable in callables)
         for one in slot
     )
 
@@ -150,7 +153,7 @@ def _like(mistakes: Mistakes, one: str) -> Made:
 
 
 def _word(judged: Judged) -> str:
-    if judged.strange and all(slot[0] in _STATEMENTS for slot in judged.strange):
+    if judged.word == "unnamed" and judged.trial.named:
         return "a true statement"
     return {"unnamed": "not recognised", "equal": "named by what equals it"}.get(judged.word, judged.word)
 

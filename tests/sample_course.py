@@ -167,7 +167,11 @@ class Pupil:
     #: Nobody limits it.
     used_s = 0.0
 
-    def __init__(self, callables: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(
+        self, callables: Mapping[str, Callable[..., Any]], is_own: Callable[[str], bool] = lambda file: False
+    ) -> None:
+        """`is_own`: whether lines of a file are shown as the student's."""
+        self._is_own = is_own
         module = ModuleType("pupil")
         vars(module).update(callables)
         self._module = module
@@ -187,7 +191,14 @@ class Pupil:
 
     def begin_anew(self) -> None:
         """Keep nothing that was built."""
-        self._answerer = Answerer(lambda part: self._module, is_own=lambda file: False)
+        self._answerer = Answerer(lambda part: self._module, is_own=self._is_own)
+
+    def trace(self, call: Call, upstream: torch.Tensor | None) -> Traced:
+        """The steps of a call, and with `upstream` of its backward pass."""
+        request = _over_the_wire(call.frame())
+        if upstream is not None:
+            request.tensors["upstream"] = upstream.clone()
+        return read_trace(record(self._answerer, request))
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """The outcome of a call, and with `upstream` of its backward pass."""

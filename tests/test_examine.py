@@ -196,3 +196,17 @@ def test_examine_options_of_a_persons_own_tests_change_nothing(examined, monkeyp
     (right,) = examined({})
 
     assert 3 == len(right.results)
+
+
+def test_examine_check_that_is_worth_nothing_is_the_assignment_s_fault(examined, capsys):
+    """Told in a line, and by no traceback through pytest."""
+    check = """
+        @mix.check(points=0)
+        def test_output(student):
+            pass
+    """
+
+    with pytest.raises(AssignmentError, match="test_output: points must be a positive number"):
+        examined({}, checks=check)
+
+    assert "INTERNALERROR" not in "".join(capsys.readouterr())

@@ -530,7 +530,7 @@ def test_shapes_signature_of_an_edited_reference_is_that_of_the_student_s_mistak
         edits=(Edit(file="masks.py", old="key.transpose(-2, -1)", new="key"),),
     )
     texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "reference").glob("*.py")}
-    modules = Edited(Mistakes([mistake], [], texts)).modules([mistake.id])
+    modules = Edited(Mistakes([mistake], [], [], texts)).modules([mistake.id])
     answerer = Answerer(modules.__getitem__, is_own=lambda file: False)
 
     request = call_of(*MULTI_HEAD).request("multi_head", "MultiHeadAttention")

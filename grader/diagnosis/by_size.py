@@ -18,14 +18,20 @@ _LEAST = 2
 def deciding_size(about: About, predictions: Predictions, observations: Mapping[str, Observation]) -> str | None:
     """What is true of the sizes of all calls that were answered rightly and of no other, in words.
 
-    Only calls in the dtype of their inputs count, and only those whose right answer is a value.
+    Only calls of visible checks count, since students read it; in the dtype of their inputs, whose right answer is a
+    value.
     """
     right: list[Sizes] = []
     wrong: list[Sizes] = []
     for key, one in observations.items():
         call = one.question.call
         sizes = sizes_of(call, about)
-        if sizes is None or call.dtype == "float32" or predictions.right[key].kind is not Kind.VALUES:
+        if (
+            not one.question.is_visible
+            or sizes is None
+            or call.dtype == "float32"
+            or predictions.right[key].kind is not Kind.VALUES
+        ):
             continue
         is_right = predictions.agrees(predictions.read(one), NOTHING, key, one.dtype)
         (right if is_right else wrong).append(sizes)

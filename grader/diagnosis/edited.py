@@ -1,8 +1,9 @@
 """The reference with some mistakes made in it.
 
 A mistake is a text edit, and a search makes thousands of combinations of them, so the text is taken apart once: into
-the functions and classes at a module's top level, each compiled alone. Making mistakes then compiles the few
-definitions they stand in, and runs all of them in fresh namespaces, which costs a fraction of a millisecond.
+the functions and classes at a module's top level, and what stands between them, each compiled alone. Making mistakes
+then compiles the few definitions they stand in, and runs all of them in fresh namespaces, which costs a fraction of a
+millisecond.
 """
 
 import ast
@@ -11,6 +12,7 @@ import linecache
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import CodeType, ModuleType
+from typing import TypeGuard
 
 from grader.diagnosis.mistakes import Edit, MistakeError, Mistakes
 from grader.oracle import PACKAGE
@@ -27,9 +29,10 @@ class _Span:
 
 @dataclass(frozen=True, slots=True)
 class _Definition:
-    """A function or class at the top level of a module, or what stands before the first one."""
+    """A function or class at the top level of a module, or what stands before, between and after these."""
 
     file: str
+    #: Empty for what is neither function nor class: imports, constants. Everything in the module may use it.
     name: str
     start: int
     end: int
@@ -43,11 +46,15 @@ class Edited:
     def __init__(self, mistakes: Mistakes) -> None:
         self._mistakes = mistakes
         self._texts = mistakes.texts
+        if len(mistakes):
+            _must_import_by_name(self._texts)
         self._definitions = {file: _take_apart(file, text) for file, text in self._texts.items()}
         self._spans = {
             one.id: tuple(self._locate(edit) for edit in one.edits) for one in (*mistakes, *mistakes.variations)
         }
-        self._code: dict[tuple[str, str, tuple[_Span, ...]], CodeType] = {}
+        self._code: dict[tuple[str, str, int, tuple[_Span, ...]], CodeType] = {}
+        for one in self._spans:  # that one is no Python is told before any student is graded
+            self._compile_all(self._by_file([one]))
 
     def modules(self, mistakes: Iterable[str] = (), *, is_readable: bool = False) -> Mapping[str, ModuleType]:
         """The reference's modules by name, with these mistakes made. They must be compatible.
@@ -65,9 +72,12 @@ class Edited:
         edits = self._by_file(mistakes)
         files = dict.fromkeys(one for module in modules for one in self._needed(f"{module}.py"))
         definitions = [(file, one) for file in files for one in self._definitions[file]]
+        homes: dict[str, str] = {}
+        for file, one in definitions:
+            if one.name and homes.setdefault(one.name, file) != file:
+                raise MistakeError(f"one file cannot hold {homes[one.name]} and {file}: both define {one.name}")
         texts = [_edit(self._texts[file], one, _inside(one, edits.get(file, ()))) for file, one in definitions]
-        lines = "\n\n".join(texts).splitlines()
-        return "\n".join(line for line in lines if not line.startswith(f"from {PACKAGE}.")) + "\n"
+        return "\n\n".join(map(_without_neighbours, texts)).rstrip("\n") + "\n"
 
     def are_compatible(self, mistakes: Iterable[str]) -> bool:
         """Whether no two of them change the same place."""
@@ -106,6 +116,11 @@ class Edited:
                 edits.setdefault(file, []).append(span)
         return edits
 
+    def _compile_all(self, edits: Mapping[str, list[_Span]]) -> None:
+        for file, spans in edits.items():
+            for definition in self._definitions[file]:
+                self._compiled(file, definition, _inside(definition, spans))
+
     def _needed(self, file: str) -> Iterator[str]:
         """A module's file, after those of the neighbours it imports."""
         for other, _, _ in _imports(self._texts[file]):
@@ -122,14 +137,15 @@ class Edited:
         spans = edits.get(file, [])
         for definition in self._definitions[file]:
             exec(compiled(file, definition, _inside(definition, spans)), module.__dict__)
-            if not definition.name:  # the head of the file, which has imported the unedited modules
+            is_head = not definition.name and not definition.start
+            if is_head:  # it has imported the unedited modules
                 for other, name, alias in _imports(self._texts[file]):
                     if f"{other}.py" in self._texts:
                         module.__dict__[alias] = getattr(self._make(f"{other}.py", edits, made, compiled), name)
         return module
 
     def _compiled(self, file: str, definition: _Definition, spans: tuple[_Span, ...]) -> CodeType:
-        key = (file, definition.name, spans)
+        key = (file, definition.name, definition.start, spans)
         if key not in self._code:
             text = _edit(self._texts[file], definition, spans)
             self._code[key] = _compile(text, f"{PACKAGE}/{file}", definition.name)
@@ -177,21 +193,26 @@ def _compile(text: str, file: str, name: str) -> CodeType:
 
 
 def _take_apart(file: str, text: str) -> tuple[_Definition, ...]:
-    """The head of a module, then each function and class of its top level, in order."""
+    """The head of a module, then each function and class of its top level, and what stands between, in order."""
     starts = [0]
-    for line in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    tree = ast.parse(text)
-    kinds = (ast.FunctionDef, ast.ClassDef)
-    tops = [node for node in tree.body if isinstance(node, kinds)]
-    parts = []
-    for node in tops:
+    for line in text.split("\n"):  # Python's lines; `splitlines` ends some that Python does not
+        starts.append(starts[-1] + len(line) + 1)
+    parts: list[_Definition] = []
+    end, is_between = 0, True  # a head there always is
+    for node in ast.parse(text).body:
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            is_between = True
+            continue
         first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        if is_between:
+            parts.append(_Definition(file, "", end, starts[first - 1], frozenset()))
         assert node.end_lineno is not None
+        start, end, is_between = starts[first - 1], starts[node.end_lineno], False
         names = frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
-        parts.append(_Definition(file, node.name, starts[first - 1], starts[node.end_lineno], names))
-    head_end = parts[0].start if parts else len(text)
-    return _Definition(file, "", 0, head_end, frozenset()), *parts
+        parts.append(_Definition(file, node.name, start, end, names))
+    if is_between:
+        parts.append(_Definition(file, "", end, len(text), frozenset()))
+    return tuple(parts)
 
 
 def _edit(text: str, definition: _Definition, spans: tuple[_Span, ...]) -> str:
@@ -208,12 +229,53 @@ def _inside(definition: _Definition, spans: Iterable[_Span]) -> tuple[_Span, ...
     return tuple(sorted(inside, key=lambda span: span.start))
 
 
+def _without_neighbours(text: str) -> str:
+    """Some statements without their imports from the reference, whose names the same file holds."""
+    lines = text.split("\n")
+    for node in reversed(ast.parse(text).body):
+        if isinstance(node, ast.ImportFrom) and _is_of_package(node.module):
+            renamed = [f"{name.asname} = {name.name}" for name in node.names if name.asname not in (None, name.name)]
+            lines[node.lineno - 1 : node.end_lineno] = renamed
+    return "\n".join(lines)
+
+
+def _must_import_by_name(texts: Mapping[str, str]) -> None:
+    """Refuse imports through which edits would not be seen.
+
+    Raises:
+        MistakeError: a module imports its neighbours in another way than by name, at its top level.
+    """
+    for file, text in texts.items():
+        tree = ast.parse(text)
+        by_name = [node for node in tree.body if isinstance(node, ast.ImportFrom) and _is_of_package(node.module)]
+        for node in ast.walk(tree):
+            if file != "__init__.py" and _imports_neighbours(node) and (node not in by_name or _has_star(node)):
+                raise MistakeError(
+                    f"{file}, line {node.lineno}: edits of a module reach only those that import from it by name, at "
+                    f"their top; found {ast.unparse(node)!r}, wanted 'from {PACKAGE}.MODULE import NAME'"
+                )
+
+
+def _imports_neighbours(node: ast.AST) -> TypeGuard[ast.Import | ast.ImportFrom]:
+    if isinstance(node, ast.ImportFrom):
+        return bool(node.level) or node.module == PACKAGE or _is_of_package(node.module)
+    return isinstance(node, ast.Import) and any(one.name == PACKAGE or _is_of_package(one.name) for one in node.names)
+
+
+def _has_star(node: ast.Import | ast.ImportFrom) -> bool:
+    return any(one.name == "*" for one in node.names)
+
+
+def _is_of_package(module: str | None) -> bool:
+    return module is not None and module.startswith(f"{PACKAGE}.")
+
+
 @functools.cache
 def _imports(text: str) -> tuple[tuple[str, str, str], ...]:
     """Module, name and alias of what a module of the reference imports from its neighbours."""
     return tuple(
         (node.module.removeprefix(f"{PACKAGE}."), name.name, name.asname or name.name)
         for node in ast.parse(text).body
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(f"{PACKAGE}.")
+        if isinstance(node, ast.ImportFrom) and node.module and _is_of_package(node.module)
         for name in node.names
     )

@@ -51,7 +51,10 @@ def account_for(
     said = {key: predictions.read(one) for key, one in observations.items()}
     if any(one.kind is Kind.OTHER for one in said.values()):
         return None
-    for set_aside in _ways(said, predictions, observations):
+    ways = list(_ways(said, predictions, observations))
+    if len(ways) > 1 and ways[-1].is_right:  # but for what traits account for: sets are not worth a long search
+        budget = Budget(0)
+    for set_aside in ways:
         found = set_aside.account(budget, confirm, suspects)
         if found:
             return found
@@ -85,18 +88,23 @@ class _SetAside:
             for key, one in said.items()
         }
         self._ignored = ignored
+        self._later = {key for key, one in observations.items() if one.question.history}
+        self._usual = {key for key, one in observations.items() if one.question.call.dtype == "float32"}
+
+    @property
+    def is_right(self) -> bool:
+        """Whether all else is as it should be."""
+        return self._search(Budget(0)).unexplained(NOTHING) is None
 
     def account(self, budget: Budget, confirm: Confirm, suspects: Sequence[Sequence[Made]]) -> Account | None:
-        later = {key for key, one in self._observations.items() if one.question.history}
-        usual = {key for key, one in self._observations.items() if one.question.call.dtype == "float32"}
-        search = self._search(self._said.keys() - later - usual, budget)
+        search = self._search(budget)
         sets = search.explanations(suspects)
         if not sets and search.unexplained(NOTHING) is not None:
             return None
         sets = [made for made in sets[:_MOST_SETS] if self._is_proved(search, made, confirm, suspects)]
         if not sets and search.unexplained(NOTHING) is not None:
             return None
-        fitting = [(made, rest) for made in sets or [NOTHING] if (rest := self._rest(made, later, usual)) is not None]
+        fitting = [(made, rest) for made in sets or [NOTHING] if (rest := self._rest(made)) is not None]
         if not fitting:
             return None
         least = min(len(rest) for _, rest in fitting)
@@ -109,9 +117,9 @@ class _SetAside:
             shows=shows,
         )
 
-    def _search(self, keys: Iterable[str], budget: Budget) -> Search:
-        chosen = set(keys)
-        said = {key: one for key, one in self._said.items() if key in chosen}
+    def _search(self, budget: Budget) -> Search:
+        """The search over the answers to fresh objects, in the dtype of their inputs."""
+        said = {key: one for key, one in self._said.items() if key not in self._later | self._usual}
         return Search(self._predictions, Seen(said=said, dtypes=self._dtypes(said)), budget)
 
     def _dtypes(self, keys: Iterable[str]) -> dict[str, str]:
@@ -129,8 +137,9 @@ class _SetAside:
                 return False
         return True
 
-    def _rest(self, made: Made, later: set[str], usual: set[str]) -> dict[str, frozenset[str]] | None:
+    def _rest(self, made: Made) -> dict[str, frozenset[str]] | None:
         """Questions that traits are to account for, by trait; None when one is left that none does."""
+        later, usual = self._later, self._usual
         shows: dict[str, set[str]] = {}
         for key, one in self._said.items():
             observation = self._observations[key]

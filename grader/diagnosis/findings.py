@@ -1,6 +1,6 @@
 """From explanations to what a report says: one diagnosis a mistake over all callables, and what was not recognised."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -27,17 +27,17 @@ class Findings:
 
 def findings(mistakes: Mistakes, illustrated: Illustrated) -> Findings:
     """What explanations of a submission's callables come to together."""
-    settled = _settled(illustrated.explained)
+    explained = settled(illustrated.explained)
     entries: dict[str, list[tuple[Explanation, tuple[str, ...]]]] = {}
-    for one in settled:
+    for one in explained:
         for slot in one.mistakes:
             entries.setdefault(slot[0], []).append((one, slot))
         for trait in one.traits:
             entries.setdefault(trait.id, []).append((one, (trait.id,)))
     return Findings(
-        explained=settled,
+        explained=explained,
         diagnoses=tuple(_diagnosis(mistakes, key, entry) for key, entry in entries.items()),
-        unrecognised=tuple(one.callable for one in settled if not one.is_whole and not one.traits),
+        unrecognised=tuple(one.callable for one in explained if not one.is_whole and not one.traits),
         examples=illustrated.examples,
         shapes=illustrated.shapes,
         prices=prices_of(mistakes),
@@ -46,36 +46,34 @@ def findings(mistakes: Mistakes, illustrated: Illustrated) -> Findings:
 
 def prices_of(mistakes: Mistakes) -> dict[str, Decimal]:
     """What the course says that each mistake costs, and each trait that has a price."""
-    prices = {one.id: one.price for one in mistakes}
-    return prices | {one.id: one.price for one in TRAITS.values() if one.price is not None}
+    priced: tuple[Mistake | Trait, ...] = (*mistakes, *TRAITS.values())
+    return {one.id: one.price for one in priced if one.price is not None}
 
 
-def _settled(explained: Sequence[Explanation]) -> tuple[Explanation, ...]:
+def settled(explained: Sequence[Explanation]) -> tuple[Explanation, ...]:
     """Where answers leave several mistakes open, those that another callable has shown are meant there too."""
-    named = [set(slot) for one in explained for slot in one.mistakes]
     return tuple(
-        replace(
-            one,
-            mistakes=tuple(_narrowed(slot, named) for slot in one.mistakes),
-            shown_by=_renamed(one, named),
-        )
+        _narrowed(one, [set(slot) for other in explained if other is not one for slot in other.mistakes])
         for one in explained
     )
 
 
-def _narrowed(slot: tuple[str, ...], named: Sequence[set[str]]) -> tuple[str, ...]:
-    """The ids of a slot that all other slots which share one with it leave open."""
-    left = set(slot)
-    for other in named:
-        if left & other:
-            left &= other
-    return tuple(one for one in slot if one in left)
+def _narrowed(explanation: Explanation, elsewhere: Iterable[set[str]]) -> Explanation:
+    """An explanation with the ids that other callables leave open too; what is certain there comes first.
 
-
-def _renamed(explanation: Explanation, named: Sequence[set[str]]) -> Mapping[str, tuple[str, ...]]:
-    """`shown_by`, under the ids that the slots now begin with."""
-    names = {slot[0]: _narrowed(slot, named)[0] for slot in explanation.mistakes}
-    return {names.get(key, key): checks for key, checks in explanation.shown_by.items()}
+    Two mistakes of one callable stay two: what one of them settles on is not open to the other.
+    """
+    slots: list[tuple[str, ...]] = []
+    by_certainty = sorted(elsewhere, key=len)
+    for slot in explanation.mistakes:
+        left = set(slot) - {one for other in slots if len(other) == 1 for one in other} or set(slot)
+        for other in by_certainty:
+            if left & other:
+                left &= other
+        slots.append(tuple(one for one in slot if one in left))
+    names = {before[0]: after[0] for before, after in zip(explanation.mistakes, slots, strict=True)}
+    shown_by = {names.get(key, key): checks for key, checks in explanation.shown_by.items()}
+    return replace(explanation, mistakes=tuple(slots), shown_by=shown_by)
 
 
 def _diagnosis(mistakes: Mistakes, key: str, entry: Sequence[tuple[Explanation, tuple[str, ...]]]) -> Diagnosis:

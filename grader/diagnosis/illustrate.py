@@ -47,14 +47,14 @@ class Illustrator:
         self._limit_s = examination.used_s + SECONDS
 
     def illustrate(self, explained: Iterable[tuple[Explanation, Predictions]]) -> Illustrated:
-        """Illustrate what was explained, or was not, callable by callable; a mistake that is met again only once."""
+        """Illustrate what was explained, or was not, callable by callable; what is met again only once."""
         told, examples, shapes = [], [], []
         illustrated: set[str] = set()
         for explanation, predictions in explained:
             failing = list(self._failing(predictions))
             told.append(self._with_line(explanation, failing))
-            mistakes = {one for slot in explanation.mistakes for one in slot[:1]}
-            if explanation.is_whole and mistakes <= illustrated:
+            names = {slot[0] for slot in explanation.mistakes} | {trait.id for trait in explanation.traits}
+            if explanation.is_whole and names <= illustrated:
                 continue
             way = self._shapes(failing)
             if way:
@@ -62,7 +62,7 @@ class Illustrator:
             example = self._example(failing)
             if example:
                 examples.append(example)
-                illustrated |= mistakes
+                illustrated |= names
         return Illustrated(explained=tuple(told), examples=tuple(examples), shapes=tuple(shapes))
 
     def _failing(self, predictions: Predictions) -> Iterator[Observation]:

@@ -22,12 +22,14 @@ functions has an edit in each, and all of them are made together: a callable sho
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from grader.diagnosis.traits import TRAITS
 
 FOLDER = "mistakes"
 
@@ -60,11 +62,17 @@ class Mistake(_Entry):
     explanation: Annotated[str, Field(min_length=1)]
     #: Points at the idea, and gives no code: for before the deadline.
     hint: Annotated[str, Field(min_length=1)]
-    #: Points it costs, once a submission, whatever it breaks.
-    price: Annotated[Decimal, Field(gt=0)]
+    #: Points it costs, once a submission, whatever it breaks. None exactly where a trait is named, and charged, for it.
+    price: Annotated[Decimal, Field(gt=0)] | None = None
     edits: Annotated[tuple[Edit, ...], Field(min_length=1)]
     #: The trait by whose name it is known, where its answers cannot name it: random ones, say. See `traits`.
     known_as: str | None = None
+
+    @model_validator(mode="after")
+    def _is_charged_by_its_own_name(self) -> Self:
+        if (self.price is None) != (self.known_as is not None):
+            raise ValueError("a price, or known_as, the trait whose price is charged; one of them and not both")
+        return self
 
 
 class Variation(_Entry):
@@ -130,8 +138,8 @@ def read_mistakes(reference: Path) -> Mistakes:
     """The mistakes in a course's `reference/` folder; none when it has no folder `mistakes`.
 
     Raises:
-        MistakeError: a file is no TOML, holds a wrong or unknown field, an id twice, or an edit whose `old` does not
-            occur exactly once.
+        MistakeError: a file is no TOML, holds a wrong or unknown field, an id twice, a trait that does not exist, an
+            edit whose `old` does not occur exactly once, or two edits of one entry in one place.
     """
     texts = {file.name: file.read_text(encoding="utf-8") for file in sorted(reference.glob("*.py"))}
     mistakes: dict[str, Mistake] = {}
@@ -139,13 +147,12 @@ def read_mistakes(reference: Path) -> Mistakes:
     alike: list[Alike] = []
     for file in sorted((reference / FOLDER).glob("*.toml")):
         topic = _read(file)
-        entries: tuple[Mistake | Variation, ...] = (*topic.mistake, *topic.variation)
-        for entry in entries:
-            if entry.id in mistakes or entry.id in variations:
-                raise MistakeError(f"{file}: two entries are called {entry.id}; ids must differ in a course")
-            _check_edits(file, entry, texts)
-        mistakes |= {one.id: one for one in topic.mistake}
-        variations |= {one.id: one for one in topic.variation}
+        for mistake in topic.mistake:
+            _check(file, mistake, texts, mistakes.keys() | variations.keys())
+            mistakes[mistake.id] = mistake
+        for variation in topic.variation:
+            _check(file, variation, texts, mistakes.keys() | variations.keys())
+            variations[variation.id] = variation
         alike += topic.alike
     for group in alike:
         unknown = [one for one in group.mistakes if one not in mistakes]
@@ -168,12 +175,31 @@ def _fault(file: Path, fault: Any) -> str:
     return f"{file}, {place}: {fault['msg']}; got {fault['input']!r}"
 
 
-def _check_edits(file: Path, mistake: Mistake | Variation, texts: Mapping[str, str]) -> None:
-    for edit in mistake.edits:
+def _check(file: Path, entry: Mistake | Variation, texts: Mapping[str, str], taken: Collection[str]) -> None:
+    """Hold an entry to what its fields alone do not say. `taken`: the ids of those before it."""
+    if entry.id in taken:
+        raise MistakeError(f"{file}: two entries are called {entry.id}; ids must differ in a course")
+    if isinstance(entry, Mistake) and entry.known_as is not None and entry.known_as not in TRAITS:
+        raise MistakeError(f"{file}, {entry.id}: known_as {entry.known_as!r}; there are: {', '.join(TRAITS)}")
+    places: dict[str, list[tuple[int, int]]] = {}
+    for edit in entry.edits:
         if edit.file not in texts:
-            raise MistakeError(f"{file}, {mistake.id}: edits {edit.file!r}; there are: {', '.join(texts)}")
-        count = texts[edit.file].count(edit.old)
-        if count != 1:
+            raise MistakeError(f"{file}, {entry.id}: edits {edit.file!r}; there are: {', '.join(texts)}")
+        starts = list(_starts(texts[edit.file], edit.old))
+        if len(starts) != 1:
             raise MistakeError(
-                f"{file}, {mistake.id}: {edit.old!r} occurs {count} times in {edit.file}, wanted exactly once"
+                f"{file}, {entry.id}: {edit.old!r} occurs {len(starts)} times in {edit.file}, wanted exactly once"
             )
+        others = places.setdefault(edit.file, [])
+        start, end = starts[0], starts[0] + len(edit.old)
+        if any(start < other_end and other_start < end for other_start, other_end in others):
+            raise MistakeError(f"{file}, {entry.id}: {edit.old!r} in {edit.file} is changed by two of its edits")
+        others.append((start, end))
+
+
+def _starts(text: str, part: str) -> Iterator[int]:
+    """Where a part begins in a text, also where it overlaps itself."""
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)

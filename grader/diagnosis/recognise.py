@@ -1,6 +1,7 @@
 """What can be said of a callable without explaining it: it was not written, it never ran, it is right for one size."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from grader.diagnosis.by_size import deciding_size
 from grader.diagnosis.explanation import Explanation
@@ -53,7 +54,7 @@ def unexplained(
     if unstable:
         return _statement(predictions, DIFFERS, unstable)
     if _is_right_at_first(examination, predictions, observations):
-        return _statement(predictions, STATE_KEPT, failed)
+        return replace(_statement(predictions, STATE_KEPT, failed), is_whole=True)
     sizes = deciding_size(
         examination.assignment.callable(predictions.part, predictions.name), predictions, observations
     )

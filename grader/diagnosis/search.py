@@ -74,6 +74,8 @@ class Search:
             found = [made for made in singles if self.unexplained(made) is None]
             if found:
                 return found
+        if self._budget.left <= 0:
+            return []
         self._begin_with_telling_questions()
         known = sorted({one for together in suspects for made in together for one in made}, key=str)
         for size in range(2, MOST_MISTAKES + 1):

@@ -19,6 +19,8 @@ class Trait:
     catalogue: tuple[str, ...] = ()
     #: Points, as of a mistake; None: it explains nothing, and its checks are lost.
     price: Decimal | None = None
+    #: Whether it says what the answers show, and so is true whatever the reason.
+    is_statement: bool = True
 
 
 FLOAT32_INSIDE = Trait(
@@ -30,6 +32,7 @@ FLOAT32_INSIDE = Trait(
     "input.",
     hint="Which dtype do the tensors have that your code makes itself, and which dtype have the inputs?",
     price=Decimal(1),
+    is_statement=False,
 )
 INPUTS_CHANGED = Trait(
     id="inputs-changed",

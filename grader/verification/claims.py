@@ -1,6 +1,7 @@
 """What an assignment must hold, each claim tried and counted."""
 
 import itertools
+import math
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -65,8 +66,8 @@ class EditedReferences:
         return not are_told_apart([predictions], made, named)
 
 
-def about_mistakes(mistakes: Mistakes, judged: Sequence[Judged], checks: Iterable[str]) -> Iterator[Claim]:
-    """That each mistake loses points and is named, and that each check is failed by one."""
+def about_mistakes(mistakes: Mistakes, judged: Sequence[Judged]) -> Iterator[Claim]:
+    """That each mistake loses points and is named."""
     free = [one.trial for one in judged if not one.trial.lost]
     yield _claim("every mistake loses points", len(judged), [f"{_text(one.made)} loses none" for one in free])
     misnamed = [_complaint(one) for one in judged if one.word != "right"]
@@ -74,10 +75,13 @@ def about_mistakes(mistakes: Mistakes, judged: Sequence[Judged], checks: Iterabl
     open_ = list(_undeclared(mistakes, [one.trial for one in judged]))
     alternatives = sum(len(slot) > 1 for one in judged for slot in one.trial.named)
     yield _claim("mistakes that are named together are declared to be alike", alternatives + len(open_) or 1, open_)
+
+
+def about_checks(judged: Sequence[Judged], checks: Sequence[str]) -> Claim:
+    """That each check is failed by some mistake."""
     failed = {check for one in judged for check in one.trial.failed}
-    all_checks = list(checks)
-    idle = [f"{check}: no mistake fails it" for check in all_checks if check not in failed]
-    yield _claim("every check is failed by some mistake", len(all_checks), idle)
+    idle = [f"{check}: no mistake fails it" for check in checks if check not in failed]
+    return _claim("every check is failed by some mistake", len(checks), idle)
 
 
 def about_sets(title: str, judged: Sequence[Judged], wanted: float) -> Iterator[Claim]:
@@ -101,15 +105,22 @@ def random_sets(grading: Grading, size: int, count: int) -> list[Made]:
     """Sets of mistakes that can be made together and whose answers can name them; the same in every run."""
     assert grading.diagnostics is not None
     ids = [one.id for one in grading.mistakes if one.known_as is None]
+    if math.comb(len(ids), size) <= count:
+        return [made for made in map(frozenset, itertools.combinations(ids, size)) if _can_be_named(grading, made)]
     choice = random.Random(_CHOICE + size)
     chosen: dict[Made, None] = {}
     for _ in range(1000 * count):
-        made = frozenset(choice.sample(ids, min(size, len(ids))))
+        made = frozenset(choice.sample(ids, size))
         if len(chosen) == count:
             break
-        if grading.diagnostics.edited.are_compatible(made) and not _has_alike(grading.mistakes, made):
+        if _can_be_named(grading, made):
             chosen[made] = None
     return list(chosen)
+
+
+def _can_be_named(grading: Grading, made: Made) -> bool:
+    assert grading.diagnostics is not None
+    return grading.diagnostics.edited.are_compatible(made) and not _has_alike(grading.mistakes, made)
 
 
 def _has_alike(mistakes: Mistakes, made: Made) -> bool:

@@ -23,27 +23,33 @@ def shared_out(jobs: Sequence[Job], work: Callable[[Job], Result], processes: in
     """
     context = multiprocessing.get_context("fork")
     count = max(1, min(processes, len(jobs)))
-    pipes = [context.Pipe(duplex=False) for _ in range(count)]
-    forks = [
-        context.Process(target=_do, args=(jobs[number::count], work, theirs), daemon=True)
-        for number, (_, theirs) in enumerate(pipes)
-    ]
-    for fork, (_, theirs) in zip(forks, pipes, strict=True):
-        fork.start()
-        theirs.close()
+    forks: list[multiprocessing.process.BaseProcess] = []
+    pipes: list[Connection] = []
     try:
+        for number in range(count):
+            # Each pipe is made after the forks before it, which would keep it open when its own fork has died.
+            ours, theirs = context.Pipe(duplex=False)
+            pipes.append(ours)
+            forks.append(context.Process(target=_do, args=(jobs[number::count], work, theirs), daemon=True))
+            with interrupt.held():
+                forks[-1].start()
+            theirs.close()
         for number in range(len(jobs)):
             interrupt.raise_if_stopped()
             try:
-                yield pipes[number % count][0].recv()
+                yield pipes[number % count].recv()
             except EOFError:
                 raise ForkFailed(f"job {number + 1} of {len(jobs)} was not finished; see above") from None
     finally:
         for fork in forks:
-            fork.kill()
-            fork.join()
+            if fork.pid is not None:
+                fork.kill()
+                fork.join()
+        for pipe in pipes:
+            pipe.close()
 
 
 def _do(jobs: Sequence[Job], work: Callable[[Job], Result], connection: Connection) -> None:
+    interrupt.be_child()
     for job in jobs:
         connection.send(work(job))

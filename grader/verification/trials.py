@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from grader.diagnosis.explanation import Explanation
+from grader.diagnosis.findings import settled
 from grader.diagnosis.mistakes import Mistakes
 from grader.diagnosis.predict import Made, Predictions
 from grader.diagnosis.traits import TRAITS
@@ -24,8 +25,8 @@ class Trial:
 
     @property
     def named(self) -> tuple[tuple[str, ...], ...]:
-        """The ids it is named by, alternatives together."""
-        mistakes = [slot for one in self.explained for slot in one.mistakes]
+        """The ids a report names it by, alternatives together."""
+        mistakes = [slot for one in settled(self.explained) for slot in one.mistakes]
         traits = [(trait.id,) for one in self.explained for trait in one.traits]
         return tuple(dict.fromkeys([*mistakes, *traits]))
 
@@ -51,8 +52,8 @@ class Judged:
     """Whether what was found is what was made."""
 
     trial: Trial
-    #: right; unnamed: a callable was not recognised; equal: named by other mistakes that no input tells from these;
-    #: wrong.
+    #: right; unnamed: a callable was not recognised, or something true was said of it that names no mistake; equal:
+    #: named by other mistakes that no input tells from these; wrong.
     word: str
     #: What was found and was not made.
     strange: tuple[tuple[str, ...], ...] = ()
@@ -65,17 +66,19 @@ def judge(trial: Trial, mistakes: Mistakes, is_equal: Callable[[Made, Explanatio
         is_equal: whether other inputs than the run's do not tell an explanation from what was made.
     """
     strange = []
-    is_equal_only = False
+    is_equal_only = is_unnamed = False
     for one in trial.explained:
         odd = [slot for slot in one.mistakes if not _is_meant(slot, trial.made, mistakes, one.callable)]
-        odd += [(trait.id,) for trait in one.traits if not _is_trait_of(trait.id, trial.made, mistakes)]
+        traits = [trait for trait in one.traits if not _is_trait_of(trait.id, trial.made, mistakes)]
+        odd += [(trait.id,) for trait in traits if not trait.is_statement]
+        is_unnamed |= any(trait.is_statement for trait in traits) or not (one.is_whole or one.traits)
         if odd and one.is_whole and not one.traits and is_equal(trial.made, one):
             is_equal_only = True
         else:
             strange += odd
     if strange:
         return Judged(trial=trial, word="wrong", strange=tuple(strange))
-    if any(not one.is_whole and not one.traits for one in trial.explained):
+    if is_unnamed:
         return Judged(trial=trial, word="unnamed")
     return Judged(trial=trial, word="equal" if is_equal_only else "right")
 

@@ -1,12 +1,13 @@
 """`grade verify`: all claims of one assignment, tried and printed."""
 
+import fnmatch
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
-from grader.assignment import VARIANTS, Assignment
+from grader.assignment import VARIANTS, Assignment, AssignmentError, near
 from grader.course import Course
 from grader.diagnosis.predict import Made
 from grader.diagnosis.traits import NOT_FILLED_IN
@@ -21,6 +22,7 @@ from grader.verification.claims import (
     PAIRS_NAMED,
     Claim,
     EditedReferences,
+    about_checks,
     about_mistakes,
     about_sets,
     random_sets,
@@ -36,9 +38,16 @@ _OTHER_SEED = 1_000_003
 
 
 def verify(
-    course: Course, assignment: Assignment, seed: int, tell: Callable[[Claim], None], say: Callable[[str], None]
+    course: Course,
+    assignment: Assignment,
+    seed: int,
+    tell: Callable[[Claim], None],
+    say: Callable[[str], None],
+    only: str | None = None,
 ) -> None:
     """Try every claim. `tell` is called with each as it is settled, `say` with what is being done.
+
+    `only`: a glob; then nothing but the mistakes whose ids match is tried, one at a time.
 
     Raises:
         AssignmentError: the checks, the reference or the mistakes do not fit together, or the reference loses a point.
@@ -46,14 +55,24 @@ def verify(
     processes = os.cpu_count() or 1
     with Zygote(processes, assignment.rules) if can_fork() else nullcontext() as zygote:
 
-        def claims(grading: Grading) -> None:
-            for claim in _claims(course, grading, zygote, processes, say):
+        def try_all(grading: Grading) -> None:
+            claims = _about(course, grading, processes, only) if only else _all(course, grading, zygote, processes, say)
+            for claim in claims:
                 tell(claim)
 
-        with_grading(course, assignment, seed, claims)
+        with_grading(course, assignment, seed, try_all)
 
 
-def _claims(
+def _about(course: Course, grading: Grading, processes: int, only: str) -> Iterator[Claim]:
+    """The claims about some mistakes."""
+    chosen = [made for made in singles(grading.mistakes) if any(fnmatch.fnmatchcase(one, only) for one in made)]
+    if not chosen:
+        raise AssignmentError(f"{course.reference}: no mistake is called {only!r}{near(only, grading.mistakes.by_id)}")
+    references = EditedReferences(grading, grading.with_seed(course.reference, _OTHER_SEED), processes)
+    yield from about_mistakes(grading.mistakes, list(references.attempts(chosen)))
+
+
+def _all(
     course: Course, grading: Grading, zygote: Zygote | None, processes: int, say: Callable[[str], None]
 ) -> Iterator[Claim]:
     yield Claim(title="the reference scores full marks", tried=1, held=1)  # the rehearsal has shown it
@@ -62,9 +81,11 @@ def _claims(
     references = EditedReferences(grading, grading.with_seed(course.reference, _OTHER_SEED), processes)
     say(f"making {len(grading.mistakes)} mistakes, one at a time")
     judged = list(references.attempts(singles(grading.mistakes)))
-    yield from about_mistakes(grading.mistakes, judged, [spec.id for spec in grading.checking.specs])
-    say(f"making {PAIRS} pairs of mistakes")
-    pairs = list(references.attempts(random_sets(grading, 2, PAIRS)))
+    yield from about_mistakes(grading.mistakes, judged)
+    yield about_checks(judged, [spec.id for spec in grading.checking.specs])
+    chosen = random_sets(grading, 2, PAIRS)
+    say(f"making {len(chosen)} pairs of mistakes")
+    pairs = list(references.attempts(chosen))
     yield from about_sets("pairs of mistakes", pairs, PAIRS_NAMED)
 
 
@@ -80,7 +101,7 @@ def _handed_in(course: Course, grading: Grading, zygote: Zygote | None) -> Itera
         graded, again = ({one.id: one for one in grade_all(grading, found, zygote)} for _ in range(2))
     yield from _about_stub(graded["stub"])
     right = [graded[f"variants/{one.name}"] for one in variants]
-    lost = [f"{one.id} loses {_lost(one)}" for one in right if one.score != one.max_score]
+    lost = [f"{one.id} loses {_lost(one)}" for one in right if one.score != one.max_score or one.diagnoses]
     yield Claim(
         title="right code of any style loses no point and gets no name",
         tried=len(right),
@@ -141,7 +162,7 @@ def _write(folder: Path, grading: Grading, made: Made) -> Found:
 
 
 def _id(made: Made) -> str:
-    return "-with-".join(sorted(made))
+    return f"mistakes/{'-with-'.join(sorted(made))}"
 
 
 def _lost(submission: Submission) -> str:
