@@ -182,13 +182,6 @@ class Pupil:
     def ask_all(self, batch: Batch) -> None:
         """Each question is to be put alone."""
 
-    def trace(self, call: Call, upstream: torch.Tensor | None) -> Traced:
-        """The steps of a call, and with `upstream` of its backward pass."""
-        request = _over_the_wire(call.frame())
-        if upstream is not None:
-            request.tensors["upstream"] = upstream.clone()
-        return read_trace(record(self._answerer, request))
-
     def begin_anew(self) -> None:
         """Keep nothing that was built."""
         self._answerer = Answerer(lambda part: self._module, is_own=self._is_own)
