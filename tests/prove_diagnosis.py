@@ -50,13 +50,28 @@ class Finding:
     complaints: tuple[str, ...] = ()
 
 
-def triples(grading: Grading, count: int) -> Iterator[Finding]:
+def triples(references: EditedReferences, grading: Grading, count: int) -> Iterator[Judged]:
     """Random sets of three, as `grade verify` tries pairs."""
-    references = EditedReferences(grading, grading.with_seed(COURSE.reference, _OTHER_SEED), _processes())
-    judged = list(references.attempts(random_sets(grading, 3, count)))
+    return references.attempts(random_sets(grading, 3, count))
+
+
+def leave_out(references: EditedReferences, grading: Grading, count: int) -> Iterator[Judged]:
+    """Mistakes that the catalogue lacks, and their like with them: what is then said of them."""
+    ids = [one.id for one in grading.mistakes if one.known_as is None]
+    chosen = random.Random(11).sample(ids, min(count, len(ids)))
+
+    def without(one: str) -> Judged:
+        assert grading.diagnostics is not None
+        lacking = replace(grading, diagnostics=grading.diagnostics.without(_like(grading.mistakes, one)))
+        return judge(attempt(lacking, frozenset((one,))), grading.mistakes, references.is_equal)
+
+    return shared_out(chosen, without, _processes())
+
+
+def _about_triples(judged: Sequence[Judged]) -> Finding:
     counts = Counter(one.word for one in judged)
     named = counts["right"] + counts["equal"]
-    yield Finding(
+    return Finding(
         f"triples: {len(judged)} tried, {_listed(counts)}; named {named / len(judged):.1%}, "
         f"wanted {TRIPLES_NAMED:.0%}; wrong names {counts['wrong']}, wanted 0",
         named >= TRIPLES_NAMED * len(judged) and not counts["wrong"],
@@ -64,22 +79,10 @@ def triples(grading: Grading, count: int) -> Iterator[Finding]:
     )
 
 
-def left_out(grading: Grading, count: int) -> Iterator[Finding]:
-    """Mistakes that the catalogue lacks: what is then said of them."""
-    ids = [one.id for one in grading.mistakes if one.known_as is None]
-    chosen = random.Random(11).sample(ids, min(count, len(ids)))
-    other = grading.with_seed(COURSE.reference, _OTHER_SEED)
-    references = EditedReferences(grading, other, _processes())
-
-    def without(one: str) -> Judged:
-        assert grading.diagnostics is not None
-        lacking = replace(grading, diagnostics=grading.diagnostics.without(_like(grading.mistakes, one)))
-        return judge(attempt(lacking, frozenset((one,))), grading.mistakes, references.is_equal)
-
-    judged = list(shared_out(chosen, without, _processes()))
+def _about_left_out(judged: Sequence[Judged]) -> Finding:
     words = Counter(_word(one) for one in judged)
     free = [one for one in judged if not one.trial.lost]
-    yield Finding(
+    return Finding(
         f"left out: {len(judged)} tried, {_listed(words)}; lose no point {len(free)}, wanted 0; "
         f"wrong names {words['wrong']}, wanted 0",
         not free and not words["wrong"],
@@ -97,17 +100,36 @@ def styled(grading: Grading, zygote: Zygote) -> Iterator[Finding]:
                 for number, (_, _, files) in enumerate(written)
             ]
             graded = {one.id: one for one in grade_all(grading, found, zygote)}
-        yield from _about_style(grading.mistakes, style, written, graded)
+        yield _about_styled(about_style(grading.mistakes, style, written, graded))
 
 
-def _about_style(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Styled:
+    """What became of the mistakes in one style."""
+
+    style: str
+    tried: int
+    named: int
+    wrong: int
+    #: Those that the catalogue lacks, and how many of them got a name.
+    unknown: int
+    unknown_named: int
+    #: Those that lose no point.
+    free: int
+    complaints: tuple[str, ...]
+
+
+def about_style(
     mistakes: Mistakes, style: str, written: Sequence[tuple[str, str, dict[str, str]]], graded: dict[str, Submission]
-) -> Iterator[Finding]:
-    named, wrong, free, unknown_named, complaints = 0, 0, 0, 0, []
+) -> Styled:
+    """Count. `graded`: by the number in `written`, as text."""
+    named = wrong = free = unknown_named = 0
+    complaints = []
     for number, (mistake, title, _) in enumerate(written):
         submission = graded[str(number)]
         free += submission.score == submission.max_score
         slots = [one.mistakes for one in submission.diagnoses]
+        unknown = f", not recognised {submission.unrecognised}" if submission.unrecognised else ""
         if not mistake:
             if any(slot[0] in mistakes.by_id for slot in slots):
                 unknown_named += 1
@@ -119,16 +141,27 @@ def _about_style(
         wrong += is_wrong
         named += is_named
         if not is_named:
-            complaints.append(
-                f"{style}: {mistake} ({title}) is named {slots}, not recognised {submission.unrecognised}"
-            )
-    count = sum(bool(one[0]) for one in written)
-    yield Finding(
-        f"{style}: {count} mistakes, named {named} ({named / count:.1%}, wanted {STYLED_NAMED:.0%}), "
-        f"wrong names {wrong}; {len(written) - count} that the catalogue lacks, named {unknown_named}; "
-        f"lose no point {free}",
-        named >= STYLED_NAMED * count and not wrong and not unknown_named and not free,
-        tuple(complaints),
+            complaints.append(f"{style}: {mistake} ({title}) is named {slots}{unknown}")
+    tried = sum(bool(one[0]) for one in written)
+    return Styled(
+        style=style,
+        tried=tried,
+        named=named,
+        wrong=wrong,
+        unknown=len(written) - tried,
+        unknown_named=unknown_named,
+        free=free,
+        complaints=tuple(complaints),
+    )
+
+
+def _about_styled(found: Styled) -> Finding:
+    return Finding(
+        f"{found.style}: {found.tried} mistakes, named {found.named} ({found.named / found.tried:.1%}, wanted "
+        f"{STYLED_NAMED:.0%}), wrong names {found.wrong}; {found.unknown} that the catalogue lacks, named "
+        f"{found.unknown_named}; lose no point {found.free}",
+        found.named >= STYLED_NAMED * found.tried and not (found.wrong or found.unknown_named or found.free),
+        found.complaints,
     )
 
 
@@ -195,10 +228,11 @@ def prove(arguments: argparse.Namespace) -> int:
 def _findings(grading: Grading, zygote: Zygote, arguments: argparse.Namespace) -> Iterator[Finding]:
     if arguments.styled:
         yield from styled(grading, zygote)
+    references = EditedReferences(grading, grading.with_seed(COURSE.reference, _OTHER_SEED), _processes())
     if arguments.triples:
-        yield from triples(grading, arguments.triples)
+        yield _about_triples(list(triples(references, grading, arguments.triples)))
     if arguments.left_out:
-        yield from left_out(grading, arguments.left_out)
+        yield _about_left_out(list(leave_out(references, grading, arguments.left_out)))
 
 
 if __name__ == "__main__":

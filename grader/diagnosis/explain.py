@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from grader.diagnosis.predict import NOTHING, Made, Predictions
 from grader.diagnosis.said import Kind, Said
 from grader.diagnosis.search import Budget, Search, Seen
-from grader.diagnosis.traits import FLOAT32_INSIDE, GRADIENT_LOST, INPUTS_CHANGED, STATE_KEPT, Trait
+from grader.diagnosis.traits import ERROR_MISSING, FLOAT32_INSIDE, GRADIENT_LOST, INPUTS_CHANGED, STATE_KEPT, Trait
 from grader.outcome import Outcome, Raised, Returned
 from grader.question import Observation
 
@@ -87,7 +87,6 @@ class _SetAside:
             key: dataclasses.replace(one, ignored=ignored & _aspects(one, predictions.right[key]))
             for key, one in said.items()
         }
-        self._ignored = ignored
         self._later = {key for key, one in observations.items() if one.question.history}
         self._usual = {key for key, one in observations.items() if one.question.call.dtype == "float32"}
 
@@ -111,8 +110,7 @@ class _SetAside:
         shows = next(rest for _, rest in fitting if len(rest) == least)
         fewest = [made for made, rest in fitting if len(rest) == least and made]
         return Account(
-            # What tells the sets apart is what they do instead of raising an error, and that is set aside.
-            sets=tuple(fewest[:1] if "unraised" in self._ignored else fewest),
+            sets=tuple(fewest),
             traits=tuple(trait for trait in _PRICED if trait.id in shows),
             shows=shows,
         )
@@ -161,9 +159,11 @@ class _SetAside:
             yield INPUTS_CHANGED
         if "gradients" in observed.ignored:
             yield GRADIENT_LOST
+        if "unraised" in observed.ignored:
+            yield ERROR_MISSING
 
 
-_PRICED = (FLOAT32_INSIDE, INPUTS_CHANGED, STATE_KEPT, GRADIENT_LOST)
+_PRICED = (FLOAT32_INSIDE, INPUTS_CHANGED, STATE_KEPT, GRADIENT_LOST, ERROR_MISSING)
 
 
 def _aspects(observed: Said, right: Said) -> frozenset[str]:

@@ -59,6 +59,14 @@ GRADIENT_LOST = Trait(
     hint="Follow each input to the output: is every step one that autograd can walk back?",
     price=Decimal(2),
 )
+ERROR_MISSING = Trait(
+    id="error-not-raised",
+    title="An error that the task asks for is not raised",
+    explanation="For some inputs the task asks for an error instead of an answer, since no answer to them is right. "
+    "Whoever calls the function with such inputs by mistake is to learn it at once, and not from odd numbers later on.",
+    hint="Read again for which inputs the task asks for an error, and of which kind.",
+    price=Decimal("1.5"),
+)
 DIFFERS = Trait(
     id="answers-differ-between-calls",
     catalogue=("P02", "P03", "P10"),
@@ -111,6 +119,7 @@ TRAITS = {
         INPUTS_CHANGED,
         STATE_KEPT,
         GRADIENT_LOST,
+        ERROR_MISSING,
         DIFFERS,
         NOT_FILLED_IN,
         NOT_THERE,
