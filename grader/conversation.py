@@ -29,6 +29,7 @@ from grader.outcome import (
     Scanned,
     TimedOut,
     Traced,
+    is_differentiable,
     read_backward,
     read_call,
     read_load,
@@ -149,7 +150,7 @@ class Conversation:
             return Outcome(reply=failed, printed=printed)
         try:
             outcome = self._forward(call)
-            if upstream is not None and _is_differentiable(outcome, upstream):
+            if upstream is not None and is_differentiable(outcome, upstream):
                 outcome = self._backward(call, outcome, upstream)
         except Lost as lost:
             outcome = Outcome(reply=self._lose(lost, call), printed=self._line.printed())
@@ -320,7 +321,7 @@ class Conversation:
         backward = self._line.ask_all(batch.upstream_frame, count, limit_s, "backward", read_backward)
         return [
             replace(outcome, backward=reply, gradients=_gradients_of(question.call, tensors))
-            if question.upstream is not None and _is_differentiable(outcome, question.upstream)
+            if question.upstream is not None and is_differentiable(outcome, question.upstream)
             else outcome
             for question, outcome, (reply, tensors) in zip(batch.questions, outcomes, backward, strict=True)
         ]
@@ -358,12 +359,3 @@ def _gradients_of(call: Call, tensors: Mapping[str, torch.Tensor]) -> dict[str, 
     """Those that fit an input or a parameter; there is no other use for one."""
     wanted = call.payload.tensors
     return {name: tensor for name, tensor in tensors.items() if name in wanted and tensor.shape == wanted[name].shape}
-
-
-def _is_differentiable(outcome: Outcome, upstream: torch.Tensor) -> bool:
-    """Whether the first returned value is a floating tensor of the upstream gradient's shape."""
-    if not isinstance(outcome.reply, Returned):
-        return False
-    tree = outcome.reply.tree
-    root = tree.items[0] if tree.kind == "sequence" and tree.items else tree
-    return root.kind == "tensor" and root.shape == tuple(upstream.shape) and root.dtype.startswith(("float", "bfloat"))

@@ -263,6 +263,15 @@ class Outcome:
     is_printed_cut: bool = False
 
 
+def is_differentiable(outcome: Outcome, upstream: torch.Tensor) -> bool:
+    """Whether the first returned value is a floating tensor of the upstream gradient's shape."""
+    if not isinstance(outcome.reply, Returned):
+        return False
+    tree = outcome.reply.tree
+    root = tree.items[0] if tree.kind == "sequence" and tree.items else tree
+    return root.kind == "tensor" and root.shape == tuple(upstream.shape) and root.dtype.startswith(("float", "bfloat"))
+
+
 #: What each question can be answered with.
 CallReply = Returned | Raised | Forbidden | MissingName | WrongParameters
 BackwardReply = Gradients | Raised | Forbidden

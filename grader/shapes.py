@@ -136,7 +136,8 @@ def gradient_cut(traced: Traced) -> tuple[str, int, str] | None:
 def weak_signature(traced: Traced) -> tuple[object, ...] | None:
     """What a call failed of, to be compared with how trusted code fails: what raised, or what first made NaN.
 
-    Equal for the usual spellings of one operation. None where no operation raised and none made NaN.
+    Equal for the usual spellings of one operation, before the weights are made or after. None where no operation raised
+    and none made NaN.
     """
     kind, made = "raised", traced.step(traced.raised)
     if made is None and isinstance(traced.reply, Returned):
@@ -148,7 +149,9 @@ def weak_signature(traced: Traced) -> tuple[object, ...] | None:
     shapes: Sequence[tuple[int, ...]] = made.inputs
     if family == "product":  # operands in any order, their axes too: an einsum needs no transposing
         shapes = sorted(tuple(sorted(shape)) for shape in shapes)
-    return kind, family, tuple(shapes)
+    number = traced.raised if kind == "raised" else traced.nan
+    before = traced.steps[: number or 0]
+    return kind, family, tuple(shapes), any(step.operation.rstrip("_") in _NORMALISING for step in before)
 
 
 # --- steps as text ----------------------------------------------------------------------------------------------

@@ -9,7 +9,17 @@ import torch
 from grader.batch import Batch
 from grader.call import Call
 from grader.oracle import PACKAGE, Oracle
-from grader.outcome import Gradients, Loaded, Outcome, Raised, Returned, Scanned, Traced, read_reply, read_trace
+from grader.outcome import (
+    Gradients,
+    Loaded,
+    Outcome,
+    Raised,
+    Scanned,
+    Traced,
+    is_differentiable,
+    read_reply,
+    read_trace,
+)
 from grader.worker.answer import Answerer
 from grader.worker.trace import record
 from grader.worker.wire import Frame
@@ -33,7 +43,7 @@ def respond(
     reply = read_reply(answer)
     assert not isinstance(reply, (Gradients, Loaded, Scanned, Traced))
     outcome = Outcome(reply=reply, tensors=answer.tensors)
-    if upstream is None or not isinstance(reply, Returned):
+    if upstream is None or not is_differentiable(outcome, upstream):
         return outcome
     gradients = answerer.gradient(Frame({}, {"upstream": upstream}))
     backward = read_reply(gradients)

@@ -82,10 +82,11 @@ QUERY_AXES = 'query = ["row", "column"]'
 
 
 def entry(name: str, *edits: tuple[str, str, str], price: str = "1", more: str = "") -> str:
-    """A `[[mistake]]` of a file of mistakes; an edit is file, old, new."""
+    """A `[[mistake]]` of a file of mistakes; an edit is file, old, new. One that a trait names has no price."""
+    priced = "" if "known_as" in more else f"price = {price}\n"
     return (
         f'[[mistake]]\nid = "{name}"\ntitle = "Title of {name}"\nexplanation = "Explanation of {name}."\n'
-        f'hint = "Hint of {name}."\nprice = {price}\n{more}{_edits(edits)}\n'
+        f'hint = "Hint of {name}."\n{priced}{more}{_edits(edits)}\n'
     )
 
 

@@ -51,10 +51,10 @@ def test_mistakes_course_without_a_folder_of_them_has_none(tmp_path):
 
 def test_mistakes_entry_is_read_with_every_field(read):
     """Prices are exact, in points."""
-    (one,) = read(entry("too-late", EDIT, price="0.25", more='catalogue = ["A01"]\nknown_as = "gradient-lost"\n'))
+    (one,) = read(entry("too-late", EDIT, price="0.25", more='catalogue = ["A01"]\n'))
 
     assert ("too-late", "Title of too-late", Decimal("0.25")) == (one.id, one.title, one.price)
-    assert (("A01",), "gradient-lost") == (one.catalogue, one.known_as)
+    assert (("A01",), None) == (one.catalogue, one.known_as)
     assert ("Hint of too-late.", "Explanation of too-late.") == (one.hint, one.explanation)
     assert [EDIT] == [(edit.file, edit.old, edit.new) for edit in one.edits]
 
@@ -193,6 +193,14 @@ def test_mistakes_edits_of_one_mistake_in_one_place_are_refused(refusal):
     overlapping = ("tiny.py", "if length < 0:", "if True:")
 
     assert "book0.toml, one: " in refusal(entry("one", EDIT, overlapping))
+
+
+@pytest.mark.parametrize("fields", ["", 'price = 1\nknown_as = "gradient-lost"\n'])
+def test_mistakes_entry_has_a_price_or_a_trait_that_has_one(refusal, fields):
+    """A price that nobody is charged would be a lie."""
+    text = entry("one", EDIT).replace("price = 1\n", fields)
+
+    assert "a price, or known_as" in refusal(text)
 
 
 def test_mistakes_alike_that_names_nobody_is_refused(refusal):

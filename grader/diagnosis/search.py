@@ -106,6 +106,8 @@ class Search:
         if observed.kind is not Kind.VALUES or observed.is_backward_raised:
             return False
         others = predictions.whole(made - {mistake}, key)
+        if _is_partly_nan(observed) and not np.isnan(others.numbers).any():  # at the very places where it is foretold
+            return True
         if others.kind is not Kind.VALUES or others.form != observed.form:
             return bool(observed.numbers.size) and not _is_nowhere_finite(observed)
         return _differ_where_finite(observed, others)
@@ -182,6 +184,12 @@ class Search:
 
 def _is_nowhere_finite(observed: Said) -> bool:
     return not bool((abs(observed.numbers) < float("inf")).any())
+
+
+def _is_partly_nan(observed: Said) -> bool:
+    """Whether some numbers are NaN and others are not."""
+    is_nan = np.isnan(observed.numbers)
+    return bool(is_nan.any()) and not bool(is_nan.all())
 
 
 def _differ_where_finite(observed: Said, other: Said) -> bool:
