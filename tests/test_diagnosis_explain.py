@@ -10,7 +10,7 @@ from sample_mistakes import TINY, entry, given_by, make_case, pupil, right_mix, 
 from grader.checks import Student
 from grader.diagnosis.confirm import Failures
 from grader.diagnosis.explain import Account, slots
-from grader.diagnosis.traits import FLOAT32_INSIDE, GRADIENT_LOST, INPUTS_CHANGED, STATE_KEPT, TRAITS
+from grader.diagnosis.traits import ERROR_MISSING, FLOAT32_INSIDE, GRADIENT_LOST, INPUTS_CHANGED, STATE_KEPT, TRAITS
 from grader.failure import CheckFailed
 
 
@@ -239,26 +239,26 @@ def test_account_of_another_failure_is_none(case_of, fails):
     assert case_of().account(fails) is None
 
 
-def test_account_of_an_error_that_did_not_come_is_the_mistake_that_leaves_it_out(case_of):
-    """The reference with it goes on, and so does the student, who gives something else."""
+def test_account_of_an_error_that_did_not_come_is_that_it_did_not(case_of):
+    """The reference without it goes on, and so does the student, who gives something else: that names no mistake."""
     case = case_of("gate")
 
     def takes_all(length):
         return torch.ones(max(length, 2), max(length, 2)).tril() > 0
 
-    assert ([["negative-taken"]], []) == named(case.account(takes_all))
+    assert ([], [ERROR_MISSING.id]) == named(case.account(takes_all))
 
 
-def test_account_of_two_mistakes_one_of_which_is_an_error_that_did_not_come_names_both(case_of):
-    """Numbers show the one, and a missing error the other."""
+def test_account_of_a_mistake_beside_an_error_that_did_not_come_names_the_mistake(case_of):
+    """Numbers show the one, and the missing error is said beside it."""
 
     def takes_all(length):
         return torch.ones(max(length, 2), max(length, 2)).triu() > 0
 
-    assert ([["negative-taken", "upper"]], []) == named(case_of("gate").account(takes_all))
+    assert ([["upper"]], [ERROR_MISSING.id]) == named(case_of("gate").account(takes_all))
 
 
-def test_account_of_another_error_than_the_right_one_is_none(case_of):
+def test_account_of_another_error_than_the_right_one_is_that_the_right_one_did_not_come(case_of):
     """Nothing shows which mistake it is but that the error is another."""
 
     def other_error(length):
@@ -266,7 +266,7 @@ def test_account_of_another_error_than_the_right_one_is_none(case_of):
             raise KeyError(length)
         return torch.ones(length, length).tril() > 0
 
-    assert case_of("gate").account(other_error) is None
+    assert ([], [ERROR_MISSING.id]) == named(case_of("gate").account(other_error))
 
 
 def test_account_with_suspects_names_them_where_answers_leave_it_open(case_of):
