@@ -343,7 +343,7 @@ def test_stub_examples_hold_for_the_textbook(stub, answers, capsys):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     examples = doctest.DocTestFinder().find(module, stub, extraglobs=vars(answers))
-    runner = doctest.DocTestRunner()
+    runner = doctest.DocTestRunner(verbose=False)  # whatever pytest was started with
 
     for example in examples:
         runner.run(example)
