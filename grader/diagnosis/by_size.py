@@ -12,7 +12,7 @@ from grader.resize import sizes_of
 
 Sizes = Mapping[str, int]
 #: Calls that there must be of either kind: fewer could agree by chance.
-_LEAST = 2
+_LEAST = 3
 
 
 def deciding_size(about: About, predictions: Predictions, observations: Mapping[str, Observation]) -> str | None:
