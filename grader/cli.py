@@ -172,6 +172,10 @@ def _run(options: "Options", screen: "Screen") -> int:
     except RunError as error:
         click.echo(f"grade: {error}", err=True)
         return error.exit_code
+    except Exception:
+        if interrupt.has_come():  # a library caught the interruption, and stumbled over what it had left half done
+            raise KeyboardInterrupt from None
+        raise
 
 
 @main.command()

@@ -12,8 +12,8 @@ from sample_mistakes import CHECKS, GATE, MIX, RIGHT, SCALE, alike, entry, make_
 
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.mistakes import read_mistakes
-from grader.diagnosis.traits import GRADIENT_LOST
-from grader.verification.claims import Claim, about_mistakes, about_sets
+from grader.diagnosis.traits import FLOAT32_INSIDE, GRADIENT_LOST
+from grader.verification.claims import Claim, about_checks, about_mistakes, about_sets
 from grader.verification.forked import ForkFailed, shared_out
 from grader.verification.trials import Judged, Trial, are_told_apart, judge
 
@@ -309,9 +309,14 @@ def test_judge_nothing_found_is_right_where_nothing_failed(mistakes):
     assert "right" == word(mistakes)
 
 
-def test_judge_mistake_that_lost_points_and_is_not_named_is_not_right(mistakes):
-    """A trait that belongs to no mistake made is no name for it."""
-    assert "wrong" == word(mistakes, explained(traits=(GRADIENT_LOST,)))
+def test_judge_trait_that_says_what_answers_show_is_no_name(mistakes):
+    """It is true whatever was made, and names nothing."""
+    assert "unnamed" == word(mistakes, explained(traits=(GRADIENT_LOST,)))
+
+
+def test_judge_trait_that_says_why_is_a_wrong_name_for_another_mistake(mistakes):
+    """That a dtype is fixed inside is a claim about the code."""
+    assert "wrong" == word(mistakes, explained(traits=(FLOAT32_INSIDE,)))
 
 
 def test_trial_is_named_by_mistakes_and_traits_once_each():
@@ -323,7 +328,8 @@ def test_trial_is_named_by_mistakes_and_traits_once_each():
 
 def claims_about(mistakes, *judged, checks=("mix.first",)):
     """By the first words of their titles."""
-    return {claim.title: claim for claim in about_mistakes(mistakes, judged, checks)}
+    claims = [*about_mistakes(mistakes, judged), about_checks(judged, checks)]
+    return {claim.title: claim for claim in claims}
 
 
 def test_claims_mistake_that_loses_nothing_does_not_hold(mistakes):
@@ -339,7 +345,7 @@ def test_claims_mistake_that_costs_nothing_but_is_named_holds_nothing_up(mistake
     """Each claim is about one thing."""
     free = Judged(trial=trial(explained(("not-shifted",)), lost=0), word="right")
 
-    held = [claim.title for claim in about_mistakes(mistakes, [free], ["mix.first"]) if not claim.holds]
+    held = [claim.title for claim in claims_about(mistakes, free).values() if not claim.holds]
 
     assert ["every mistake loses points"] == held
 
