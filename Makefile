@@ -30,7 +30,7 @@ verify: $(READY)  ## each assignment holds what it promises: checks, reference, 
 	$(BIN)/grade verify
 
 prove-diagnosis: $(READY)  ## mistakes get their name and no other: sets of three, unknown ones, other styles (minutes)
-	$(BIN)/python tests/prove_diagnosis.py --styled --triples 100 --left-out 60
+	$(BIN)/python tests/prove_diagnosis.py --styled --triples 40 --left-out 40
 
 attacks-plain: $(READY)  ## how many attacks succeed against an ordinary pytest file, and here (as root)
 	cd tests && ../$(BIN)/python -m attacks.against_plain_pytest
