@@ -232,7 +232,7 @@ class Answer:
     def _node(self, name: str) -> Node | None:
         """The description of a value; None when so many did not come."""
         tree = self.must_have_returned().tree
-        items = tree.items if tree.kind == "sequence" else (tree,)
+        items = tree.values
         position = self._callable.returns.index(name)
         return items[position] if position < len(items) else None
 
@@ -338,7 +338,7 @@ def _data(answer: Answer, name: str) -> torch.Tensor | None:
     if not isinstance(reply, Returned):
         return None
     names = answer._callable.returns
-    items = reply.tree.items if reply.tree.kind == "sequence" else (reply.tree,)
+    items = reply.tree.values
     position = names.index(name)
     data = items[position].data if position < len(items) else None
     return answer.outcome.tensors[data].double() if data is not None else None

@@ -124,7 +124,7 @@ def is_dtype_trouble(outcome: Outcome, dtype: str = "float64") -> bool:
         return reply.stage in ("build", "forward", "result") and not reply.is_unfilled
     if not isinstance(reply, Returned):
         return False
-    nodes = reply.tree.items if reply.tree.kind == "sequence" else (reply.tree,)
+    nodes = reply.tree.values
     return any(node.kind == "tensor" and "float" in node.dtype and node.dtype != dtype for node in nodes)
 
 

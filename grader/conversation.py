@@ -28,14 +28,13 @@ from grader.outcome import (
     Returned,
     Scanned,
     TimedOut,
-    Traced,
     is_differentiable,
     read_backward,
     read_call,
     read_load,
     read_scan,
-    read_trace,
 )
+from grader.traced import Traced, read_trace
 from grader.worker import wire
 from grader.worker.sandbox.layers import LAYERS
 

@@ -15,9 +15,10 @@ from grader.batch import Batch
 from grader.call import Call
 from grader.given import Inputs
 from grader.oracle import Oracle
-from grader.outcome import Outcome, Traced
+from grader.outcome import Outcome
 from grader.question import Observation, Question
 from grader.sources import Sources
+from grader.traced import Traced
 
 
 class Respondent(Protocol):

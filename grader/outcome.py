@@ -13,66 +13,70 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from grader.worker.describe import MOST_AXES, SENDABLE
-from grader.worker.trace import MOST_SHAPES, MOST_STEPS, MOST_TIMES
 from grader.worker.wire import Frame, ProtocolError
 
 #: Names are cut at 200 characters by a worker (`describe.MOST_TEXT`), and some stand in a sentence.
-_Name = Annotated[str, Field(max_length=300)]
+Name = Annotated[str, Field(max_length=300)]
 _Text = Annotated[str, Field(max_length=8000)]
-_Size = Annotated[int, Field(ge=0, le=2**62)]
+Size = Annotated[int, Field(ge=0, le=2**62)]
 _NO_TENSORS: Mapping[str, torch.Tensor] = MappingProxyType({})
 
 
-class _Record(BaseModel):
+class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Node(_Record):
+class Node(Record):
     """Description of one returned value; its data, when sent, is a tensor of the frame."""
 
     kind: Literal["tensor", "sequence", "other"]
     #: Class name; empty for a tensor.
-    type: _Name = ""
+    type: Name = ""
     #: Text of a plain value (`None`, a number, a string).
     text: _Text | None = None
-    dtype: _Name = ""
-    shape: Annotated[tuple[_Size, ...], Field(max_length=MOST_AXES)] | None = None
+    dtype: Name = ""
+    shape: Annotated[tuple[Size, ...], Field(max_length=MOST_AXES)] | None = None
     #: Why a tensor is not an ordinary one in memory.
-    oddity: _Name = ""
-    data: _Name | None = None
-    length: _Size = 0
+    oddity: Name = ""
+    data: Name | None = None
+    length: Size = 0
     #: Those of the outermost sequence; what lies deeper is not described.
     items: Annotated[tuple["Node", ...], Field(max_length=8)] = ()
 
+    @property
+    def values(self) -> tuple["Node", ...]:
+        """What was returned: the items of a sequence, or the one value that is none."""
+        return self.items if self.kind == "sequence" else (self,)
 
-class Line(_Record):
+
+class Line(Record):
     """A line of the student's own code that an exception passed."""
 
-    file: _Name
-    line: _Size | None
-    function: _Name
+    file: Name
+    line: Size | None
+    function: Name
     text: _Text
 
 
-class Returned(_Record):
+class Returned(Record):
     status: Literal["returned"]
     tree: Node
     #: Arguments the call changed, by the worker's own word.
-    changed: Annotated[tuple[_Name, ...], Field(max_length=100)]
-    dropped: _Size = 0
+    changed: Annotated[tuple[Name, ...], Field(max_length=100)]
+    dropped: Size = 0
 
 
-class Raised(_Record):
+class Raised(Record):
     status: Literal["raised"]
     stage: Literal["import", "build", "forward", "result", "backward"]
-    type: _Name
+    type: Name
     #: Names of the exception's class and of the classes above it.
-    bases: Annotated[tuple[_Name, ...], Field(max_length=8)]
+    bases: Annotated[tuple[Name, ...], Field(max_length=8)]
     message: _Text
     frames: Annotated[tuple[Line, ...], Field(max_length=8)]
     #: Modules of the submission whose import failed, the cause first.
-    failed: Annotated[tuple[_Name, ...], Field(max_length=200)] = ()
-    dropped: _Size = 0
+    failed: Annotated[tuple[Name, ...], Field(max_length=200)] = ()
+    dropped: Size = 0
 
     @property
     def is_out_of_memory(self) -> bool:
@@ -89,128 +93,72 @@ class Raised(_Record):
         return self.type == "NotImplementedError" and (not self.frames or self.type in self.frames[-1].text)
 
 
-class Forbidden(_Record):
+class Forbidden(Record):
     """What was asked for made a call that the assignment forbids."""
 
     status: Literal["forbidden"]
     stage: Literal["import", "build", "forward", "result", "backward"]
     #: Dotted name of what was called.
-    name: _Name
+    name: Name
     #: The student's own line that led to it, where one did.
     line: Line | None
     #: Modules of the submission whose import failed, the cause first.
-    failed: Annotated[tuple[_Name, ...], Field(max_length=200)] = ()
-    dropped: _Size = 0
+    failed: Annotated[tuple[Name, ...], Field(max_length=200)] = ()
+    dropped: Size = 0
 
 
-class MissingName(_Record):
+class MissingName(Record):
     status: Literal["missing_name"]
-    names: Annotated[tuple[_Name, ...], Field(max_length=200)]
-    dropped: _Size = 0
+    names: Annotated[tuple[Name, ...], Field(max_length=200)]
+    dropped: Size = 0
 
 
-class WrongParameters(_Record):
+class WrongParameters(Record):
     status: Literal["wrong_parameters"]
-    type: _Name
+    type: Name
     #: Shapes by name; None when what was built is no module.
-    observed: Annotated[dict[_Name, tuple[_Size, ...]], Field(max_length=1000)] | None
-    dropped: _Size = 0
+    observed: Annotated[dict[Name, tuple[Size, ...]], Field(max_length=1000)] | None
+    dropped: Size = 0
 
 
-class Gradients(_Record):
+class Gradients(Record):
     status: Literal["gradients"]
     #: Inputs and parameters that no gradient reached.
-    missing: Annotated[tuple[_Name, ...], Field(max_length=1000)]
-    dropped: _Size = 0
+    missing: Annotated[tuple[Name, ...], Field(max_length=1000)]
+    dropped: Size = 0
 
 
-class Loaded(_Record):
+class Loaded(Record):
     status: Literal["loaded"]
-    names: Annotated[tuple[_Name, ...], Field(max_length=200)]
-    dropped: _Size = 0
+    names: Annotated[tuple[Name, ...], Field(max_length=200)]
+    dropped: Size = 0
 
 
-class Sign(_Record):
+class Sign(Record):
     """Something in the text of a submission that a person should look at."""
 
-    kind: _Name
-    file: _Name
+    kind: Name
+    file: Name
     line: Annotated[int, Field(ge=1)]
-    detail: _Name
+    detail: Name
 
 
-class Absent(_Record):
+class Absent(Record):
     """An import that a submission was graded without."""
 
-    file: _Name
+    file: Name
     line: Annotated[int, Field(ge=1)]
-    package: _Name
+    package: Name
     reason: Literal["not installed", "not allowed"]
 
 
-class Scanned(_Record):
+class Scanned(Record):
     """What the text of a submission says, read before any of its code has run."""
 
     status: Literal["scanned"] = "scanned"
     findings: Annotated[tuple[Sign, ...], Field(max_length=100)] = ()
     absent: Annotated[tuple[Absent, ...], Field(max_length=100)] = ()
-    dropped: _Size = 0
-
-
-_Shape = Annotated[tuple[_Size, ...], Field(max_length=MOST_AXES)]
-_Shapes = Annotated[tuple[_Shape, ...], Field(max_length=MOST_SHAPES)]
-_Number = Annotated[int, Field(ge=0, lt=MOST_STEPS)]
-
-
-class Made(_Record):
-    """A tensor operation of a student's code, by the worker's own word."""
-
-    file: _Name
-    line: _Size
-    operation: Annotated[str, Field(max_length=80)]
-    #: The equation of an einsum.
-    detail: Annotated[str, Field(max_length=80)] = ""
-    #: Shapes of the tensors that went in, and of those that came out; the first of many.
-    inputs: _Shapes
-    outputs: _Shapes
-    #: Arguments of the call that what came out depends on.
-    sources: Annotated[tuple[_Name, ...], Field(max_length=MOST_SHAPES)]
-    #: Whether it depends on a parameter.
-    is_learned: bool
-    #: Whether a floating tensor came out.
-    is_floating: bool
-    #: Whether the tensors stood for many, as inside of vmap, and lack an axis.
-    is_wrapped: bool
-    #: Whether it raised, perhaps into the student's own `except`.
-    is_raised: bool
-    times: Annotated[int, Field(ge=1, le=MOST_TIMES)]
-
-
-class Traced(_Record):
-    """A call, and the steps on its way. Of the steps those are named by their number that ..."""
-
-    status: Literal["traced"]
-    reply: Annotated[Returned | Raised | Forbidden | MissingName | WrongParameters, Field(discriminator="status")]
-    #: None when it was not asked for, or the output has not the shape of what was to be sent back.
-    backward: Annotated[Gradients | Raised | Forbidden, Field(discriminator="status")] | None
-    steps: Annotated[tuple[Made, ...], Field(max_length=MOST_STEPS)]
-    #: Whether there were more.
-    is_cut: bool
-    #: ... raised what the call ended with.
-    raised: _Number | None
-    #: ... was the first to make NaN of what had none.
-    nan: _Number | None
-    #: ... kept a gradient from coming back to an argument or parameter that gets none.
-    cut: _Number | None
-    #: ... made the returned values, in order.
-    returned: Annotated[tuple[_Number | None, ...], Field(max_length=8)]
-    #: The line of the forward pass that an exception of the backward pass goes back to; its text is the operation.
-    blamed: Line | None
-    dropped: _Size = 0
-
-    def step(self, number: int | None) -> Made | None:
-        """The step of that number, where it was kept."""
-        return self.steps[number] if number is not None and number < len(self.steps) else None
+    dropped: Size = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,7 +216,7 @@ def is_differentiable(outcome: Outcome, upstream: torch.Tensor) -> bool:
     if not isinstance(outcome.reply, Returned):
         return False
     tree = outcome.reply.tree
-    root = tree.items[0] if tree.kind == "sequence" and tree.items else tree
+    root = (*tree.values, tree)[0]
     return root.kind == "tensor" and root.shape == tuple(upstream.shape) and root.dtype.startswith(("float", "bfloat"))
 
 
@@ -276,7 +224,7 @@ def is_differentiable(outcome: Outcome, upstream: torch.Tensor) -> bool:
 CallReply = Returned | Raised | Forbidden | MissingName | WrongParameters
 BackwardReply = Gradients | Raised | Forbidden
 LoadReply = Loaded | Raised | Forbidden
-Reply = CallReply | BackwardReply | LoadReply | Scanned | Traced
+Reply = CallReply | BackwardReply | LoadReply | Scanned
 _REPLIES: TypeAdapter[Reply] = TypeAdapter(Annotated[Reply, Field(discriminator="status")])
 
 
@@ -289,18 +237,23 @@ def read_reply(frame: Frame) -> Reply:
     try:
         reply = _REPLIES.validate_python(frame.header)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise ProtocolError(f"reply, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise first_fault(error) from None
     for name, tensor in frame.tensors.items():
         if tensor.dtype not in SENDABLE:
             raise ProtocolError(f"tensor {name!r} is of dtype {tensor.dtype}, which no answer has")
         if tensor.ndim > MOST_AXES:
             raise ProtocolError(f"tensor {name!r} has {tensor.ndim} axes; {MOST_AXES} are allowed")
     if isinstance(reply, Returned):
-        _match(reply.tree, frame.tensors)
+        must_match(reply.tree, frame.tensors)
     elif frame.tensors and not isinstance(reply, Gradients):
         raise ProtocolError(f"a reply of status {reply.status} came with tensors")
     return reply
+
+
+def first_fault(error: ValidationError) -> ProtocolError:
+    """What does not fit, first."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return ProtocolError(f"reply, {'.'.join(map(str, first['loc']))}: {first['msg']}")
 
 
 def read_call(frame: Frame) -> CallReply:
@@ -327,16 +280,6 @@ def read_scan(frame: Frame) -> Scanned:
     return reply if isinstance(reply, Scanned) else _answers_another(reply)
 
 
-def read_trace(frame: Frame) -> Traced:
-    """The reply to a call that was to be traced. Raises as `read_call` does."""
-    reply = read_reply(frame)
-    if not isinstance(reply, Traced):
-        _answers_another(reply)
-    if isinstance(reply.reply, Returned):
-        _match(reply.reply.tree, {})
-    return reply
-
-
 def _answers_another(reply: Reply) -> NoReturn:
     raise ProtocolError(f"a reply of status {reply.status}, which answers another question")
 
@@ -359,7 +302,8 @@ def read_batch(frame: Frame, count: int) -> list[Frame]:
     return [Frame(reply, own) for reply, own in zip(replies, tensors.values(), strict=True)]
 
 
-def _match(tree: Node, tensors: Mapping[str, torch.Tensor]) -> None:
+def must_match(tree: Node, tensors: Mapping[str, torch.Tensor]) -> None:
+    """Raises ProtocolError where tensors are not those that a description speaks of."""
     if any(item.items for item in tree.items):
         raise ProtocolError("a value is described deeper than a task can ask for")
     nodes = [node for node in (tree, *tree.items) if node.data is not None]

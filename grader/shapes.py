@@ -5,46 +5,31 @@ in whatever order and however folded. Then the first step that no right solution
 computed in very many ways, so few things are certain; where nothing is, nothing is marked.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import zip_longest
 
 from grader.assignment import Callable, Station
 from grader.call import Call, Payload
 from grader.finding import Shapes, Step
-from grader.outcome import Made, Raised, Returned, Traced
+from grader.misfit import misfit
+from grader.outcome import Raised, Returned
 from grader.resize import Draw, ShapesOfParameters, resized, sizes_of
 from grader.ruler import PRIMES, Ruler, basic_axes, listed
+from grader.traced import NORMALISING, Made, Traced
 
 #: Steps that are shown.
 MOST_SHOWN = 60
-#: Characters of torch's own words on an exception.
-_MOST_WORDS = 200
-#: Operations that multiply and add up: different spellings of the same step.
-_PRODUCTS = frozenset({"matmul", "mm", "bmm", "mv", "dot", "einsum", "tensordot", "inner"})
 #: Operations that move elements and compute nothing.
 _MOVES = frozenset(
     {"view", "reshape", "flatten", "unflatten", "view_as", "reshape_as", "transpose", "permute", "swapaxes", "movedim"}
     | {"swapdims", "moveaxis", "T", "mT", "contiguous", "cat", "concat", "stack", "split", "chunk", "rearrange"}
 )
-#: Operations on two tensors whose shapes are held against each other from the last axis on.
-_ELEMENTWISE = frozenset({"add", "sub", "mul", "div", "where", "masked_fill", "logical_and", "logical_or", "maximum"})
 #: Operations that cut pieces off, of any length.
 _SLICES = frozenset(
     {"getitem", "narrow", "split", "chunk", "tensor_split", "split_with_sizes", "index_select", "unfold"}
 )
-#: What torch says where elements do not fill a shape, and where a letter of an einsum has two lengths.
-_UNFILLED = re.compile(r"shape '\[(-?\d{1,9}(?:, -?\d{1,9}){0,15})\]' is invalid for input of size")
-_SUBSCRIPT = re.compile(
-    r"subscript (\w) has size (\d{1,9}) for operand \d+ which does not broadcast with previously seen size (\d{1,9})"
-)
-#: Ways to write one operation; `view` and `reshape` fail of the same mistake.
-_FAMILIES = dict.fromkeys(_PRODUCTS, "product") | dict.fromkeys(("view", "reshape", "unflatten", "view_as"), "reshape")
-#: Operations that make weights of scores, or begin to.
-_NORMALISING = frozenset({"softmax", "exp", "log_softmax", "sigmoid"})
 #: The stated shape that a softmax makes.
 _WEIGHTS = "weights"
 #: An axis of the shapes on the way that stands for the axis along which one of the arguments has its vectors.
@@ -127,33 +112,6 @@ def shapes_on_the_way(traced: Traced, call: Call, about: Callable, called: str) 
     )
 
 
-def gradient_cut(traced: Traced) -> tuple[str, int, str] | None:
-    """File, line and operation where a gradient that never arrives was cut off; None where that is not certain."""
-    made = traced.step(traced.cut)
-    return (made.file, made.line, made.operation) if made else None
-
-
-def weak_signature(traced: Traced) -> tuple[object, ...] | None:
-    """What a call failed of, to be compared with how trusted code fails: what raised, or what first made NaN.
-
-    Equal for the usual spellings of one operation, before the weights are made or after. None where no operation raised
-    and none made NaN.
-    """
-    kind, made = "raised", traced.step(traced.raised)
-    if made is None and isinstance(traced.reply, Returned):
-        kind, made = "nan", traced.step(traced.nan)
-    if made is None:
-        return None
-    name = made.operation.rstrip("_")
-    family = _FAMILIES.get(name, name)
-    shapes: Sequence[tuple[int, ...]] = made.inputs
-    if family == "product":  # operands in any order, their axes too: an einsum needs no transposing
-        shapes = sorted(tuple(sorted(shape)) for shape in shapes)
-    number = traced.raised if kind == "raised" else traced.nan
-    before = traced.steps[: number or 0]
-    return kind, family, tuple(shapes), any(step.operation.rstrip("_") in _NORMALISING for step in before)
-
-
 # --- steps as text ----------------------------------------------------------------------------------------------
 
 
@@ -178,42 +136,6 @@ def _without_repeats(texts: Sequence[str]) -> Iterator[str]:
             count = end - start
             yield from [f"{count} × {texts[start]}"] if count > 2 else texts[start:end]
             start = end
-
-
-# --- why an operation raised --------------------------------------------------------------------------------------
-
-
-def _why(made: Made, raised: Raised, ruler: Ruler) -> str:
-    """What did not fit, in names of axes where that is certain; else torch's own words."""
-    words = (raised.message.splitlines() or [raised.type])[0][:_MOST_WORDS]
-    if found := _UNFILLED.search(words):
-        wanted = listed([ruler.names(int(length))[0] for length in found[1].split(",")])
-        return f"its elements do not fill {wanted}"
-    if found := _SUBSCRIPT.search(words):
-        now, before = ruler.names(int(found[2]), int(found[3]))
-        return f"the letter {found[1]} is {before} in one shape and {now} in another"
-    if "must match" in words or "size" in words or "shapes cannot" in words:
-        return _unequal(made, ruler) or words
-    return words
-
-
-def _unequal(made: Made, ruler: Ruler) -> str:
-    """Which axes of the tensors do not fit; empty where that is for torch to say."""
-    shapes: tuple[tuple[int, ...], ...] = made.inputs
-    if made.operation in ("matmul", "mm", "bmm") and len(shapes) == 2 and min(map(len, shapes)) > 1:
-        first, second = shapes
-        if first[-1] != second[-2]:
-            names = ruler.names(first[-1], second[-2])
-            return f"{names[0]}, last of the first shape, is not {names[1]}, the last but one of the second"
-        shapes = first[:-2], second[:-2]
-    elif made.operation.rstrip("_") not in _ELEMENTWISE:
-        return ""
-    for lengths in zip_longest(*map(reversed, shapes), fillvalue=1):
-        different = list(dict.fromkeys(length for length in lengths if length != 1))
-        if len(different) > 1:
-            names = ruler.names(*different[:2])
-            return f"{names[0]} of one shape stands where another has {names[1]}"
-    return ""
 
 
 # --- what is known of a way ---------------------------------------------------------------------------------------
@@ -309,14 +231,14 @@ class _Way:
         made, reply = self._traced.step(self._traced.raised), self._traced.reply
         if made is None or self._traced.raised is None or not isinstance(reply, Raised):
             return None
-        return self._traced.raised, f"raised an error here: {_why(made, reply, self._ruler)}"
+        return self._traced.raised, f"raised an error here: {misfit(made, reply, self._ruler)}"
 
     def _returned(self) -> tuple[int, str] | None:
         """The step that made a returned value of another shape than is stated."""
         reply, names = self._traced.reply, self._about.returns
         if not isinstance(reply, Returned):
             return None
-        nodes = reply.tree.items if reply.tree.kind == "sequence" else (reply.tree,)
+        nodes = reply.tree.values
         if len(nodes) != len(names):
             return None
         for name, node, number in zip(names, nodes, self._traced.returned, strict=False):
@@ -341,7 +263,7 @@ class _Way:
         is_normalised = False
         for number in self.shown:
             made = self._traced.steps[number]
-            is_normalised |= made.operation.rstrip("_") in _NORMALISING
+            is_normalised |= made.operation.rstrip("_") in NORMALISING
             place = self._place(made, seen, is_normalised) if self._can_be_one(made) else None
             if place is not None:
                 found[number] = self._about.way[place].name

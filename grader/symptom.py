@@ -97,7 +97,7 @@ def values_of(assignment: Assignment, call: Call, outcome: Outcome) -> dict[str,
     """The returned tensors by name, as float64; Boolean ones stay Boolean."""
     if not isinstance(outcome.reply, Returned):
         return {}
-    nodes = _nodes(outcome.reply.tree)
+    nodes = outcome.reply.tree.values
     names = assignment.callable(call.part, call.name).returns
     return {
         name: tensor if tensor.dtype == torch.bool else tensor.double()
@@ -109,20 +109,20 @@ def values_of(assignment: Assignment, call: Call, outcome: Outcome) -> dict[str,
 def _not_raised(reply: object, right: Refused) -> Symptom | None:
     if isinstance(reply, Raised):
         is_right = right.error in reply.bases
-        is_own = reply.stage != "import" and not reply.is_unfilled and not reply.is_out_of_memory
-        return Symptom(kind="not raised", names=(reply.type,)) if is_own and not is_right else None
+        return Symptom(kind="not raised", names=(reply.type,)) if _is_of_the_code(reply) and not is_right else None
     return Symptom(kind="not raised", names=()) if isinstance(reply, (Returned, WrongParameters)) else None
 
 
 def _raised(reply: Raised) -> Symptom | None:
-    if reply.stage == "import" or reply.is_unfilled or reply.is_out_of_memory:
+    if not _is_of_the_code(reply):
         return None
     line = f"{reply.frames[-1].file}:{reply.frames[-1].line}" if reply.frames else ""
     return Symptom(kind="raised", names=(reply.type, reply.stage, line))
 
 
-def _nodes(tree: Node) -> tuple[Node, ...]:
-    return tree.items if tree.kind == "sequence" else (tree,)
+def _is_of_the_code(raised: Raised) -> bool:
+    """Whether an exception tells how the code computes: it was written, came to run, and had memory."""
+    return raised.stage != "import" and not raised.is_unfilled and not raised.is_out_of_memory
 
 
 class _Judged:
@@ -138,7 +138,7 @@ class _Judged:
         self._tolerance = tolerances.float32 if call.dtype == "float32" else tolerances.float64
 
     def symptom(self) -> Symptom | None:
-        nodes = dict(zip(self._names, _nodes(self._tree), strict=False))
+        nodes = dict(zip(self._names, self._tree.values, strict=False))
         if self._names[0] not in nodes or any(node.kind != "tensor" or node.oddity for node in nodes.values()):
             return Symptom(kind="form", names=(self._tree.kind, self._tree.type))
         return (
@@ -151,7 +151,7 @@ class _Judged:
 
     def _form(self, nodes: Mapping[str, Node]) -> Symptom | None:
         is_tuple = self._tree.kind == "sequence"
-        is_right = is_tuple == (len(self._names) > 1) and len(_nodes(self._tree)) == len(self._names)
+        is_right = is_tuple == (len(self._names) > 1) and len(self._tree.values) == len(self._names)
         return None if is_right else Symptom(kind="form", names=(self._tree.kind, self._tree.type, str(len(nodes))))
 
     def _shapes(self, nodes: Mapping[str, Node]) -> Symptom | None:

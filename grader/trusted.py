@@ -15,11 +15,10 @@ from grader.outcome import (
     Outcome,
     Raised,
     Scanned,
-    Traced,
     is_differentiable,
     read_reply,
-    read_trace,
 )
+from grader.traced import Traced, read_trace
 from grader.worker.answer import Answerer
 from grader.worker.trace import record
 from grader.worker.wire import Frame
@@ -41,7 +40,7 @@ def respond(
         answerer.call(earlier.request(*target))
     answer = answerer.call(call.request(*target))
     reply = read_reply(answer)
-    assert not isinstance(reply, (Gradients, Loaded, Scanned, Traced))
+    assert not isinstance(reply, (Gradients, Loaded, Scanned))
     outcome = Outcome(reply=reply, tensors=answer.tensors)
     if upstream is None or not is_differentiable(outcome, upstream):
         return outcome

@@ -18,8 +18,9 @@ from grader.course import Course
 from grader.examination import Examination, Respondent
 from grader.given import Inputs
 from grader.oracle import Oracle
-from grader.outcome import Forbidden, Outcome, Raised, Returned, Traced, read_reply, read_trace
+from grader.outcome import Forbidden, Outcome, Raised, Returned, read_reply
 from grader.sources import Sources
+from grader.traced import Traced, read_trace
 from grader.worker import wire
 from grader.worker.answer import Answerer
 from grader.worker.trace import record

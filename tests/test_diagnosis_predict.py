@@ -13,7 +13,8 @@ from grader.checks import Student
 from grader.diagnosis.predict import NOTHING
 from grader.diagnosis.said import Kind
 from grader.failure import CheckFailed
-from grader.outcome import Raised, Traced
+from grader.outcome import Raised
+from grader.traced import Traced
 
 
 @pytest.fixture

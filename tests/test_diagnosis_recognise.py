@@ -1,6 +1,7 @@
 """What is said of a callable without explaining it: not written, never ran, random, right for some sizes only."""
 
 import contextlib
+from dataclasses import replace
 
 import pytest
 import torch
@@ -21,7 +22,7 @@ from grader.diagnosis.traits import (
     STATE_KEPT,
 )
 from grader.failure import CheckFailed
-from grader.outcome import Outcome
+from grader.outcome import Outcome, Raised
 from grader.question import Observation
 from grader.verdict import Verdict
 
@@ -83,6 +84,25 @@ def test_stated_part_that_is_not_filled_in_is_enough(case_of):
         return right_mix(query, key)
 
     assert [NOT_FILLED_IN.id] == traits(stated(case_of(), half))
+
+
+def test_stated_error_that_only_hidden_checks_met_is_not_quoted(case_of):
+    """Its text may hold their inputs, and students read what is quoted."""
+
+    def tells(query, key, mask=None):
+        if query.shape[0] == 4:
+            raise NotImplementedError(query.tolist())
+        return right_mix(query, key)
+
+    case = case_of()
+    observations = {
+        key: replace(one, question=replace(one.question, is_visible=not isinstance(one.outcome.reply, Raised)))
+        for key, one in case.asked(pupil(case.name, tells)).observations.items()
+    }
+
+    found = recognise.stated(case.predictions, observations, FAILED)
+
+    assert ([NOT_FILLED_IN.id], {}) == (traits(found), dict(found.evidence))
 
 
 def test_stated_operation_that_torch_has_not_implemented_is_no_stub(case_of):

@@ -11,8 +11,8 @@ from grader.diagnosis.edited import Edited
 from grader.diagnosis.mistakes import Edit, Mistake, Mistakes
 from grader.given import Inputs
 from grader.oracle import Oracle
-from grader.outcome import read_trace
-from grader.shapes import gradient_cut, shapes_on_the_way, to_trace, trace_sizes, weak_signature
+from grader.shapes import shapes_on_the_way, to_trace, trace_sizes
+from grader.traced import gradient_cut, read_trace, weak_signature
 from grader.worker.answer import Answerer
 from grader.worker.trace import record
 

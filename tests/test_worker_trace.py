@@ -6,7 +6,8 @@ import pytest
 import torch
 from conftest import INPUT, function, make_call
 
-from grader.outcome import Raised, Returned, read_trace
+from grader.outcome import Raised, Returned
+from grader.traced import read_trace
 from grader.worker.answer import Answerer
 from grader.worker.trace import MOST_CHARACTERS, MOST_STEPS, record
 from grader.worker.wire import Frame, ProtocolError

@@ -5,9 +5,9 @@ That two programs raise, or that both give NaN, proves nothing by itself. What r
 
 from grader.diagnosis.predict import Made, Predictions
 from grader.examination import Examination
-from grader.outcome import Raised, Traced
+from grader.outcome import Raised
 from grader.question import Observation
-from grader.shapes import weak_signature
+from grader.traced import Traced, weak_signature
 
 
 class Failures:

@@ -16,11 +16,12 @@ from grader.diagnosis.traits import GRADIENT_LOST
 from grader.examination import Examination
 from grader.finding import Example, Shapes
 from grader.oracle import OracleError
-from grader.outcome import Gradients, Outcome, Traced
+from grader.outcome import Gradients, Outcome
 from grader.question import Observation
-from grader.shapes import gradient_cut, shapes_on_the_way, to_trace
+from grader.shapes import shapes_on_the_way, to_trace
 from grader.shrink import smallest_example
 from grader.symptom import symptom_of
+from grader.traced import Traced, gradient_cut
 from grader.unanswered import asked
 
 #: Seconds of a student's own time in which a submission is illustrated. Several times what it needs where the machine

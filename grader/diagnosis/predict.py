@@ -12,8 +12,9 @@ import numpy as np
 from grader.assignment import Assignment
 from grader.diagnosis.edited import Edited
 from grader.diagnosis.said import Kind, Said, said, same_form, same_numbers, scale
-from grader.outcome import Returned, Traced
+from grader.outcome import Returned
 from grader.question import Observation, Question
+from grader.traced import Traced
 from grader.trusted import is_of_reference, respond, traced
 from grader.worker.answer import Answerer
 
@@ -81,17 +82,16 @@ class Predictions:
 
     def agrees(self, observed: Said, made: Made, key: str, dtype: str = "float64") -> bool:
         """Whether the answer to a question is the one observed: form, numbers, inputs changed, gradients."""
-        predicted = self.values(made, key)
-        wanted = self.right[key]
         if "unraised" in observed.ignored:
             return True
-        if wanted.kind is Kind.RAISED and not self._fail_alike(observed, predicted, wanted.bases[0]):
-            return False
-        if wanted.kind is Kind.RAISED and predicted.raises(wanted.bases[0]):
-            return True
+        predicted, wanted = self.values(made, key), self.right[key]
+        if wanted.kind is Kind.RAISED:
+            error = wanted.bases[0]
+            if observed.raises(error) or predicted.raises(error):
+                return observed.raises(error) and predicted.raises(error)
+            if observed.bases[:1] != predicted.bases[:1]:  # another error, or none
+                return False
         if not same_form(observed, predicted) or observed.kind is Kind.OTHER:
-            return False
-        if wanted.kind is Kind.RAISED and observed.bases[:1] != predicted.bases[:1]:
             return False
         tolerance = self._tolerances[dtype]
         if not same_numbers(observed.numbers, predicted.numbers, tolerance * scale(predicted.numbers)):
@@ -129,10 +129,6 @@ class Predictions:
         return len(call.arguments), *plain, *call.payload.arguments, *special, call.dtype
 
     # --- how ------------------------------------------------------------------------------------------------------
-
-    def _fail_alike(self, observed: Said, predicted: Said, error: str) -> bool:
-        """Whether both raise the error that is right, or neither does."""
-        return observed.raises(error) == predicted.raises(error) and observed.kind is not Kind.OTHER
 
     def _gradients_agree(self, observed: Said, made: Made, key: str, tolerance: float) -> bool:
         if observed.kind is not Kind.VALUES or self.questions[key].upstream is None:

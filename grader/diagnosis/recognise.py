@@ -28,16 +28,16 @@ def stated(
     predictions: Predictions, observations: Mapping[str, Observation], failed: Mapping[str, Verdict]
 ) -> Explanation | None:
     """What the answers state by themselves, so that no mistake need be looked for; None when it is nothing."""
-    raised = [one.outcome.reply for one in observations.values() if isinstance(one.outcome.reply, Raised)]
-    unfilled = [one for one in raised if one.is_unfilled]
+    raised = [(one, one.outcome.reply) for one in observations.values() if isinstance(one.outcome.reply, Raised)]
+    unfilled = [one for one, reply in raised if reply.is_unfilled]
     if unfilled:
-        return _statement(predictions, NOT_FILLED_IN, failed, _place(unfilled[0]))
-    misspelt = [one for one in raised if one.type in _NO_SUCH_NAME and one.frames]
+        return _statement(predictions, NOT_FILLED_IN, failed, _place(unfilled))
+    misspelt = [one for one, reply in raised if reply.type in _NO_SUCH_NAME and reply.frames]
     if misspelt and len(misspelt) == len(observations):
-        return _statement(predictions, NOT_THERE, failed, _place(misspelt[0]))
-    elsewhere = [one for one in raised if _is_about_a_device(one.message)]
+        return _statement(predictions, NOT_THERE, failed, _place(misspelt))
+    elsewhere = [one for one, reply in raised if _is_about_a_device(reply.message)]
     if elsewhere:
-        return _statement(predictions, OTHER_DEVICE, failed, _place(elsewhere[0]))
+        return _statement(predictions, OTHER_DEVICE, failed, _place(elsewhere))
     if len(raised) < len(observations) and all(_is_nothing(one.outcome.reply) for one in observations.values()):
         return _statement(predictions, RETURNS_NOTHING, failed)
     return None
@@ -90,11 +90,14 @@ def _statement(predictions: Predictions, trait: Trait, checks: Iterable[str], ev
     )
 
 
-def _place(raised: Raised) -> str:
-    """Where it was raised, and what."""
-    line = raised.frames[-1] if raised.frames else None
-    where = f"{line.file}, line {line.line}: {line.text.strip()}: " if line else ""
-    return f"{where}{raised.type}: {raised.message.partition(chr(10))[0]}"[:300]
+def _place(observations: Iterable[Observation]) -> str:
+    """Where the first of these raised, and what: of visible checks, since students read it. Empty where none is."""
+    for raised in (one.outcome.reply for one in observations if one.question.is_visible):
+        if isinstance(raised, Raised):
+            line = raised.frames[-1] if raised.frames else None
+            where = f"{line.file}, line {line.line}: {line.text.strip()}: " if line else ""
+            return f"{where}{raised.type}: {raised.message.partition(chr(10))[0]}"[:300]
+    return ""
 
 
 def _is_nothing(reply: object) -> bool:

@@ -4,7 +4,6 @@ import enum
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -14,9 +13,6 @@ from grader.call import Call
 from grader.outcome import Gradients, Node, Outcome, Raised, Returned, WrongParameters
 
 Numbers = NDArray[np.float64]
-_NO_GRADIENTS: Mapping[str, Numbers] = MappingProxyType({})
-
-
 #: Elements of a returned tensor up to which it is compared. Right ones have some hundreds; one of millions, in each of
 #: sixty answers, would fill the memory of whoever looks at them together.
 MOST_ELEMENTS = 65_536
@@ -90,10 +86,9 @@ def said(outcome: Outcome, call: Call, mask_shape: tuple[int, ...] | None = None
 def _values(
     tree: Node, tensors: Mapping[str, torch.Tensor], mask_shape: tuple[int, ...] | None
 ) -> tuple[tuple[object, ...], Numbers]:
-    nodes = tree.items if tree.kind == "sequence" else (tree,)
     form: list[object] = [tree.length if tree.kind == "sequence" else "alone"]
     numbers = []
-    for node in nodes:
+    for node in tree.values:
         tensor = tensors.get(node.data) if node.data is not None else None
         if tensor is None:
             form.append((node.kind, node.type, node.text, node.oddity, node.shape))

@@ -86,7 +86,7 @@ def record(answerer: Answerer, request: Frame, is_own: IsOwn | None = None) -> F
         is_own: which files' lines are steps; by default those that the answerer may show.
 
     Returns:
-        A frame without tensors, which `grader.outcome.read_trace` reads.
+        A frame without tensors, which `grader.traced.read_trace` reads.
     """
     is_own = is_own or answerer.is_own
     upstream = request.tensors.pop("upstream", None)
