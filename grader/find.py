@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 
+from grader.handed_in import HandIn, Person
 from grader.names import archive_id, is_archive, is_noise, stands_for
 from grader.record import clean_text
 
@@ -30,6 +31,10 @@ class Found:
     id: str
     path: Path
     is_archive: bool = False
+    #: Whose it is, where the platform it comes from says so.
+    people: tuple[Person, ...] = ()
+    #: When it was handed in, where anybody says so.
+    handed_in: HandIn | None = None
 
 
 def find_submissions(folder: Path, files: Iterable[str], only: str | None = None) -> list[Found]:

@@ -8,7 +8,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CENT = Decimal("0.01")
-_MOST_POINTS = 1_000_000
+#: Largest score, and largest change of one.
+MOST_POINTS = 1_000_000
 
 
 def round_score(points: Decimal) -> Decimal:
@@ -29,7 +30,7 @@ def _spell_surrogate(match: re.Match[str]) -> str:
 
 Score = Annotated[
     Decimal,
-    Field(ge=0, le=_MOST_POINTS, allow_inf_nan=False),
+    Field(ge=0, le=MOST_POINTS, allow_inf_nan=False),
     AfterValidator(round_score),
     PlainSerializer(float, return_type=float, when_used="json"),
     WithJsonSchema({"type": "number", "minimum": 0, "description": "Points, two places, halves rounded up."}),

@@ -7,11 +7,14 @@ The records describe; they do not add up points, and they do not decide who may 
 
 import enum
 from datetime import date
-from typing import Final, Literal, Self
+from decimal import Decimal
+from typing import Any, Final, Literal, Self
 
 from pydantic import AwareDatetime, Field, model_validator
 
+from grader.adjustment import Adjustment
 from grader.finding import Charge, Diagnosis, Example, Shapes
+from grader.handed_in import HandIn, Person
 from grader.record import Record, Score, Seconds, StudentText
 from grader.verdict import Verdict
 
@@ -181,9 +184,17 @@ class Submission(Record):
     status: Status
     """Whether it has a score."""
     score: Score | None
-    """Points reached; null exactly when the status is grader_error."""
+    """Points reached by the code; null exactly when the status is grader_error."""
     max_score: Score
     """Points there are."""
+    final_score: Score | None = None
+    """Points that count: `score` with all `adjustments`. Null where there is no score and nobody decided one."""
+    adjustments: tuple[Adjustment, ...] = ()
+    """What was done to the score after grading, in order: late days, and what staff decided."""
+    people: tuple[Person, ...] = ()
+    """Whose submission it is, as far as that is known; several for a group."""
+    handed_in: HandIn | None = None
+    """When it was handed in; null where nobody says."""
     reason: StudentText | None = None
     """Why it is ungradable, or how the grader failed, and what to do; null when graded."""
     notes: tuple[StudentText, ...] = ()
@@ -204,6 +215,21 @@ class Submission(Record):
     """Tensor operations of what goes wrong, one a callable at most."""
     flags: tuple[Flag, ...] = ()
     """What a person should look at."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _final_score_is_the_score_when_nothing_changes_it(cls, fields: Any) -> Any:
+        if isinstance(fields, dict) and "final_score" not in fields and not fields.get("adjustments"):
+            return {**fields, "final_score": fields.get("score")}
+        return fields
+
+    @model_validator(mode="after")
+    def _final_score_is_the_score_with_its_adjustments(self) -> Self:
+        known = self.score if self.score is not None or not self.adjustments else Decimal(0)
+        wanted = known if known is None else known + sum(one.points for one in self.adjustments)
+        if self.final_score != wanted:
+            raise ValueError(f"a final score that is the score with its adjustments ({wanted}, got {self.final_score})")
+        return self
 
     @model_validator(mode="after")
     def _score_and_reason_fit_the_status(self) -> Self:

@@ -102,7 +102,7 @@ def test_imports_no_module_is_a_drawer():
 
 def test_imports_finding_submissions_reads_none():
     """Where they are is a matter of names; only `intake` opens what a student handed in."""
-    assert {"grader.names", "grader.record"} == reachable("grader.find")
+    assert {"grader.handed_in", "grader.names", "grader.record"} == reachable("grader.find")
 
 
 def test_imports_taking_archives_apart_happens_in_a_process_of_its_own():
@@ -122,7 +122,10 @@ def test_imports_leaves_take_nothing_of_grader(name):
 @pytest.mark.parametrize("name", [name for name in FILES if name.startswith("grader.render")])
 def test_imports_renderers_read_reports_and_nothing_behind_them(name):
     """A page is made from the report alone: no torch, no pytest, nothing that grades."""
-    allowed = {f"grader.{name}" for name in ("finding", "record", "report", "show", "student_view", "verdict")}
+    allowed = {
+        f"grader.{name}"
+        for name in ("adjustment", "finding", "handed_in", "record", "report", "show", "student_view", "verdict")
+    }
 
     assert [] == sorted(
         other for other in reachable(name) if other not in allowed and not other.startswith("grader.render")

@@ -1,0 +1,124 @@
+"""`grade run SUBMISSIONS`, or `grade SUBMISSIONS` for short."""
+
+import os
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader import interrupt
+from grader.commands.options import MOST_SEED, course, finite, percent
+
+if TYPE_CHECKING:
+    from grader.run import Options
+    from grader.terminal import Screen
+
+
+@click.command("run")
+@click.argument("submissions", type=click.Path(path_type=Path))
+@click.option(
+    "-a",
+    "--assignment",
+    metavar="NAME",
+    help="The assignment; found by the names of the files when left out.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("report"),
+    show_default=True,
+    help="Folder for the reports.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=None,
+    help="Submissions graded at a time.  [default: cores]",
+)
+@click.option("--seed", type=click.IntRange(min=0, max=MOST_SEED), help="Replay a run; drawn afresh when left out.")
+@click.option(
+    "--only", metavar="GLOB", help="Grade only submissions whose name matches; the others of the report stay."
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on from the report in the output folder: grade what is missing or has changed.",
+)
+@click.option("--force", is_flag=True, help="Replace the report in the output folder.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    callback=finite,
+    help="Limit of one call of a student's code; the assignment says when left out.",
+)
+@click.option(
+    "--fail-under", callback=percent, metavar="PERCENT", help="Exit with code 4 when a score is below this percentage."
+)
+@click.option(
+    "--isolation",
+    type=click.Choice(["strong", "best"]),
+    default="strong",
+    show_default=True,
+    help="strong: refuse to run where students' code cannot be kept away; best: as well as this machine can.",
+)
+@course
+def command(
+    submissions: Path,
+    assignment: str | None,
+    out: Path,
+    jobs: int | None,
+    seed: int | None,
+    only: str | None,
+    resume: bool,
+    force: bool,
+    timeout: float | None,
+    fail_under: Decimal | None,
+    isolation: str,
+    course: Path | None,
+) -> None:
+    """Grade the submissions in a folder, or a single one.
+
+    Exit codes: 0 every submission was graded; 1 at least one could not be; 2 wrong usage or an invalid assignment;
+    3 less isolation than asked for; 4 below --fail-under; 130 interrupted, 143 told to end (--resume goes on).
+    """
+    try:
+        from grader.run import Options
+        from grader.terminal import Screen
+
+        options = Options(
+            folder=submissions,
+            assignment=assignment,
+            course=course,
+            out=out,
+            jobs=jobs or os.cpu_count() or 1,
+            seed=seed,
+            only=only,
+            is_resumed=resume,
+            is_forced=force,
+            call_s=timeout,
+            fail_under=fail_under,
+            is_any_isolation_enough=isolation == "best",
+        )
+        sys.exit(_run(options, Screen()))
+    except KeyboardInterrupt:
+        click.echo(f"\ngrade: interrupted; what was finished is in {out}: go on with --resume", err=True)
+        sys.exit(interrupt.exit_code())
+
+
+def _run(options: "Options", screen: "Screen") -> int:
+    from grader.run import RunError, run
+
+    try:
+        return run(options, screen)
+    except RunError as error:
+        click.echo(f"grade: {error}", err=True)
+        return error.exit_code
+    except Exception:
+        if interrupt.has_come():  # a library caught the interruption, and stumbled over what it had left half done
+            raise KeyboardInterrupt from None
+        raise
