@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import torch
 
+from grader.answer_key import AnswerKey, ReferenceKey
 from grader.assignment import Assignment, AssignmentError
 from grader.batch import Batch, make_batches
 from grader.conversation import Conversation, TimeLimits
@@ -16,7 +17,7 @@ from grader.diagnosis.diagnose import Diagnostics
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.findings import findings, prices_of
 from grader.diagnosis.illustrate import Illustrated, Illustrator
-from grader.diagnosis.mistakes import MistakeError, Mistakes, read_mistakes
+from grader.diagnosis.mistakes import MistakeError, read_mistakes
 from grader.examination import Examination, Respondent
 from grader.examine import Checking, Examined, ExamineError, with_checks
 from grader.find import Found
@@ -27,7 +28,6 @@ from grader.report import Submission
 from grader.score import score_submission, ungradable
 from grader.sources import Sources
 from grader.stage import stage
-from grader.trusted import TrustedRespondent
 from grader.verdict import Verdict
 
 Result = TypeVar("Result")
@@ -40,8 +40,7 @@ class Grading:
     assignment: Assignment
     checking: Checking
     inputs: Inputs
-    oracle: Oracle
-    mistakes: Mistakes
+    key: AnswerKey
     #: What every submission is asked, known from the rehearsal.
     batches: tuple[Batch, ...] = ()
     #: What explains a failure; None until the rehearsal.
@@ -63,7 +62,7 @@ class Grading:
             examination = self._examination(conversation, staged.sources)
             examined, explained = self._examined(conversation, examination)
             illustrated = self._illustrated(examination, explained)
-        told = findings(self.mistakes, illustrated)
+        told = findings(self.key.mistakes, illustrated)
         return score_submission(self.assignment, staged, examined, scanned, told)
 
     def examine(self, sources: Sources, launcher: Launcher) -> Examined:
@@ -103,8 +102,14 @@ class Grading:
     def with_seed(self, reference: Path, seed: int) -> "Grading":
         """The same, rehearsed, with inputs of another seed. `reference`: the course's folder of that name."""
         inputs = Inputs(seed)
-        oracle = Oracle(reference, self.assignment, inputs)
-        return replace(self, inputs=inputs, oracle=oracle, batches=(), diagnostics=None).rehearsed()
+        key = self.reference.with_oracle(Oracle(reference, self.assignment, inputs))
+        return replace(self, inputs=inputs, key=key, batches=(), diagnostics=None).rehearsed()
+
+    @property
+    def reference(self) -> ReferenceKey:
+        """The answer key, where it is the course's own reference: of whatever `with_grading` gives."""
+        assert isinstance(self.key, ReferenceKey)
+        return self.key
 
     def rehearsed(self) -> "Grading":
         """Put every check to the reference itself. Warms everything a session needs, and proves that right code passes.
@@ -117,7 +122,7 @@ class Grading:
             ExamineError, OracleError: faults of the course.
         """
         sources = Sources(texts=dict.fromkeys(self.assignment.files, ""))
-        examination = self._examination(TrustedRespondent(self.oracle), sources)
+        examination = self._examination(self.key.respondent(), sources)
         examined = self.checking.examine(examination)
         failed = [result for result in examined.results if result.verdict is not Verdict.PASSED]
         if failed:
@@ -127,12 +132,13 @@ class Grading:
                 f"wrong\n{failed[0].message}"
             )
         questions = [one.question for one in examination.observations.values()]
-        diagnostics = Diagnostics(self.assignment, self.mistakes, examination.observations.values(), examination.put_by)
+        observed = examination.observations.values()
+        diagnostics = Diagnostics(self.assignment, self.key.mistakes, self.key.answers_of, observed, examination.put_by)
         batches = make_batches(one for one in questions if not one.history)
         return replace(self, batches=batches, diagnostics=diagnostics)
 
     def _examination(self, respondent: Respondent, sources: Sources) -> Examination:
-        return Examination(self.assignment, self.inputs, self.oracle, respondent, sources, self.batches)
+        return Examination(self.assignment, self.inputs, self.key.oracle, respondent, sources, self.batches)
 
 
 def with_grading(
@@ -145,10 +151,9 @@ def with_grading(
     """
 
     def rehearsed(checking: Checking) -> Result:
-        grading = Grading(
-            assignment=assignment, checking=checking, inputs=inputs, oracle=oracle, mistakes=mistakes, call_s=call_s
-        )
         try:
+            key = ReferenceKey(assignment, oracle, mistakes)
+            grading = Grading(assignment=assignment, checking=checking, inputs=inputs, key=key, call_s=call_s)
             grading = grading.rehearsed()
         except OracleError as error:
             raise AssignmentError(str(error)) from None
