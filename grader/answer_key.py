@@ -3,12 +3,15 @@
 `ReferenceKey` has the course's reference and computes. What a student checks with has neither, and another key.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from grader.assignment import Assignment
+from grader.call import Call
 from grader.diagnosis.computed import ComputedAnswers
 from grader.diagnosis.edited import Edited
-from grader.diagnosis.mistakes import Mistakes
+from grader.diagnosis.explanation import Explanation
+from grader.diagnosis.mistakes import Mistakes, Named
 from grader.diagnosis.predict import Answers
 from grader.examination import Respondent, RightAnswers
 from grader.oracle import Oracle
@@ -19,8 +22,8 @@ class AnswerKey(Protocol):
     """What a grading compares with."""
 
     @property
-    def mistakes(self) -> Mistakes:
-        """The known mistakes."""
+    def named(self) -> Mapping[str, Named]:
+        """What is said of the known mistakes, by id."""
 
     @property
     def oracle(self) -> RightAnswers:
@@ -31,6 +34,9 @@ class AnswerKey(Protocol):
 
     def answers_of(self, part: str, name: str) -> Answers:
         """What a callable answers when mistakes are made."""
+
+    def examples_of(self, explanation: Explanation) -> Iterable[Call]:
+        """Small calls that may show what was explained; none where they are found by trying."""
 
 
 class ReferenceKey:
@@ -48,6 +54,11 @@ class ReferenceKey:
         """The same, with other inputs behind it."""
         return ReferenceKey(self._assignment, oracle, self.mistakes)
 
+    @property
+    def named(self) -> Mapping[str, Named]:
+        """What is said of the mistakes, by id."""
+        return self.mistakes.by_id
+
     def respondent(self) -> TrustedRespondent:
         """The reference itself."""
         return TrustedRespondent(self.oracle)
@@ -55,3 +66,7 @@ class ReferenceKey:
     def answers_of(self, part: str, name: str) -> ComputedAnswers:
         """Those of the reference with mistakes made in it."""
         return ComputedAnswers(self.edited, self.oracle.target(part, name))
+
+    def examples_of(self, explanation: Explanation) -> Iterable[Call]:
+        """None: examples are found by asking the reference."""
+        return ()

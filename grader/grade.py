@@ -62,7 +62,7 @@ class Grading:
             examination = self._examination(conversation, staged.sources)
             examined, explained = self._examined(conversation, examination)
             illustrated = self._illustrated(examination, explained)
-        told = findings(self.key.mistakes, illustrated)
+        told = findings(self.key.named, illustrated)
         return score_submission(self.assignment, staged, examined, scanned, told)
 
     def examine(self, sources: Sources, launcher: Launcher) -> Examined:
@@ -97,7 +97,7 @@ class Grading:
         if self.diagnostics is None:
             return Illustrated(explained=tuple(explained))
         pairs = [(one, self.diagnostics.predictions(one.part, one.callable)) for one in explained]
-        return Illustrator(examination).illustrate(pairs)
+        return Illustrator(examination, self.key.examples_of).illustrate(pairs)
 
     def with_seed(self, reference: Path, seed: int) -> "Grading":
         """The same, rehearsed, with inputs of another seed. `reference`: the course's folder of that name."""
@@ -133,7 +133,7 @@ class Grading:
             )
         questions = [one.question for one in examination.observations.values()]
         observed = examination.observations.values()
-        diagnostics = Diagnostics(self.assignment, self.key.mistakes, self.key.answers_of, observed, examination.put_by)
+        diagnostics = Diagnostics(self.assignment, self.key.answers_of, observed, examination.put_by)
         batches = make_batches(one for one in questions if not one.history)
         return replace(self, batches=batches, diagnostics=diagnostics)
 
@@ -142,18 +142,55 @@ class Grading:
 
 
 def with_grading(
-    course: Course, assignment: Assignment, seed: int, body: Callable[[Grading], Result], call_s: float | None = None
+    course: Course,
+    assignment: Assignment,
+    seed: int,
+    body: Callable[[Grading], Result],
+    call_s: float | None = None,
+    *,
+    are_all: bool = True,
 ) -> Result:
     """Call `body` with what a run needs, rehearsed: warm, and every expected answer known.
+
+    `are_all`: with the hidden checks.
 
     Raises:
         AssignmentError: the checks, the reference or the prices do not fit the assignment.
     """
 
+    def key() -> ReferenceKey:
+        return ReferenceKey(assignment, oracle, mistakes)
+
+    torch.set_num_threads(1)  # examiners are forked from this process, and a fork keeps one thread
+    inputs = Inputs(seed)
+    try:
+        oracle = Oracle(course.reference, assignment, inputs)
+        mistakes = read_mistakes(course.reference)
+        assignment.must_know_prices(prices_of(mistakes.by_id))
+        return with_key(assignment, inputs, key, body, call_s, are_all=are_all)
+    except (OracleError, ExamineError, MistakeError) as error:
+        raise AssignmentError(str(error)) from None
+
+
+def with_key(
+    assignment: Assignment,
+    inputs: Inputs,
+    make_key: Callable[[], AnswerKey],
+    body: Callable[[Grading], Result],
+    call_s: float | None = None,
+    *,
+    are_all: bool = True,
+) -> Result:
+    """Call `body` with what a run needs, rehearsed, where the answer key is made by `make_key`. See `with_grading`.
+
+    Raises:
+        AssignmentError: the checks do not fit the assignment, or the answer key.
+        ExamineError, MistakeError: faults of the course.
+    """
+
     def rehearsed(checking: Checking) -> Result:
         try:
-            key = ReferenceKey(assignment, oracle, mistakes)
-            grading = Grading(assignment=assignment, checking=checking, inputs=inputs, key=key, call_s=call_s)
+            grading = Grading(assignment=assignment, checking=checking, inputs=inputs, key=make_key(), call_s=call_s)
             grading = grading.rehearsed()
         except OracleError as error:
             raise AssignmentError(str(error)) from None
@@ -161,12 +198,4 @@ def with_grading(
         gc.freeze()  # examiners share what is here with this process, as long as nobody writes to it
         return body(grading)
 
-    torch.set_num_threads(1)  # examiners are forked from this process, and a fork keeps one thread
-    inputs = Inputs(seed)
-    try:
-        oracle = Oracle(course.reference, assignment, inputs)
-        mistakes = read_mistakes(course.reference)
-        assignment.must_know_prices(prices_of(mistakes))
-        return with_checks(assignment, rehearsed)
-    except (OracleError, ExamineError, MistakeError) as error:
-        raise AssignmentError(str(error)) from None
+    return with_checks(assignment, rehearsed, are_all=are_all)

@@ -124,7 +124,7 @@ def test_diagnose_alternatives_are_settled_by_another_callable(graded):
 
     def body(grading, examination, found):
         pairs = [(one, grading.diagnostics.predictions(one.part, one.callable)) for one in found]
-        return found, findings(grading.key.mistakes, Illustrator(examination).illustrate(pairs))
+        return found, findings(grading.key.named, Illustrator(examination).illustrate(pairs))
 
     found, told = graded(body, mistakes=book, mix=not_shifted, Scale=UnshiftedScale)
 

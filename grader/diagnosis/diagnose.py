@@ -1,7 +1,8 @@
 """The diagnosis of one submission: each callable that failed a check is explained, with what the others have shown."""
 
 import copy
-from collections.abc import Callable, Collection, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from grader.asking import observe
 from grader.assignment import Assignment
@@ -9,7 +10,6 @@ from grader.diagnosis import recognise
 from grader.diagnosis.confirm import Failures
 from grader.diagnosis.explain import Account, account_for, slots
 from grader.diagnosis.explanation import Explanation
-from grader.diagnosis.mistakes import Mistakes
 from grader.diagnosis.predict import Answers, Made, Predictions
 from grader.diagnosis.said import are_identical
 from grader.diagnosis.search import Budget
@@ -29,12 +29,11 @@ _SILENT = (Died, Forbidden, Garbled, MissingName, NotAsked, TimedOut)
 
 
 class Diagnostics:
-    """What a run knows for diagnosing: its mistakes, the questions, and what the reference answers with mistakes."""
+    """What a run knows for diagnosing: the questions, and what the reference answers when mistakes are made in it."""
 
     def __init__(
         self,
         assignment: Assignment,
-        mistakes: Mistakes,
         answers_of: Callable[[str, str], Answers],
         rehearsed: Iterable[Observation],
         put_by: Mapping[str, Iterable[str]],
@@ -46,7 +45,6 @@ class Diagnostics:
             rehearsed: every question, with the reference's answer.
             put_by: questions of each check, by its id.
         """
-        self.mistakes = mistakes
         self._assignment = assignment
         self._answers_of = answers_of
         self._rehearsed: dict[tuple[str, str], list[Observation]] = {}
@@ -59,7 +57,13 @@ class Diagnostics:
     @property
     def longest_s(self) -> float:
         """Seconds that one submission may take to explain; nothing to speak of where no mistake is known."""
-        return LONGEST_S if len(self.mistakes) else 0.0
+        callables = [(part.name, name) for part in self._assignment.parts for name in part.callables]
+        return LONGEST_S if any(self.predictions(*one).candidates for one in callables) else 0.0
+
+    @property
+    def rehearsed(self) -> Iterator[Observation]:
+        """Every question of the run, with the reference's answer."""
+        return itertools.chain.from_iterable(self._rehearsed.values())
 
     def predictions(self, part: str, name: str) -> Predictions:
         """What edited references answer to the questions about a callable."""

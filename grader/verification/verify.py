@@ -65,13 +65,15 @@ def verify(
 
 def _about(course: Course, grading: Grading, processes: int, only: str) -> Iterator[Claim]:
     """The claims about some mistakes."""
-    chosen = [made for made in singles(grading.key.mistakes) if any(fnmatch.fnmatchcase(one, only) for one in made)]
+    chosen = [
+        made for made in singles(grading.reference.mistakes) if any(fnmatch.fnmatchcase(one, only) for one in made)
+    ]
     if not chosen:
         raise AssignmentError(
-            f"{course.reference}: no mistake is called {only!r}{near(only, grading.key.mistakes.by_id)}"
+            f"{course.reference}: no mistake is called {only!r}{near(only, grading.reference.mistakes.by_id)}"
         )
     references = EditedReferences(grading, grading.with_seed(course.reference, _OTHER_SEED), processes)
-    yield from about_mistakes(grading.key.mistakes, list(references.attempts(chosen)))
+    yield from about_mistakes(grading.reference.mistakes, list(references.attempts(chosen)))
 
 
 def _all(
@@ -81,9 +83,9 @@ def _all(
     say("handing in the stub, the variants and a sample of the mistakes, twice")
     yield from _handed_in(course, grading, zygote)
     references = EditedReferences(grading, grading.with_seed(course.reference, _OTHER_SEED), processes)
-    say(f"making {len(grading.key.mistakes)} mistakes, one at a time")
-    judged = list(references.attempts(singles(grading.key.mistakes)))
-    yield from about_mistakes(grading.key.mistakes, judged)
+    say(f"making {len(grading.reference.mistakes)} mistakes, one at a time")
+    judged = list(references.attempts(singles(grading.reference.mistakes)))
+    yield from about_mistakes(grading.reference.mistakes, judged)
     yield about_checks(judged, [spec.id for spec in grading.checking.specs])
     chosen = random_sets(grading, 2, PAIRS)
     say(f"making {len(chosen)} pairs of mistakes")
@@ -95,7 +97,7 @@ def _handed_in(course: Course, grading: Grading, zygote: Zygote | None) -> Itera
     """What goes through workers, as students' files do."""
     assignment = grading.assignment
     variants = sorted((course.reference / VARIANTS / assignment.name).glob("*/"))
-    sample = singles(grading.key.mistakes)[:: max(1, len(grading.key.mistakes) // SAMPLE)]
+    sample = singles(grading.reference.mistakes)[:: max(1, len(grading.reference.mistakes) // SAMPLE)]
     with tempfile.TemporaryDirectory(prefix="grade-verify-") as folder:
         found = [Found(id="stub", path=assignment.folder / "stub")]
         found += [Found(id=f"variants/{one.name}", path=one) for one in variants]
