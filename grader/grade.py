@@ -1,7 +1,7 @@
 """Grading one submission, from its folder to its entry in the report: stage, examine, diagnose, score."""
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -24,13 +24,23 @@ from grader.find import Found
 from grader.given import Inputs
 from grader.launch import Launcher
 from grader.oracle import Oracle, OracleError
+from grader.outcome import Scanned
 from grader.report import Submission
 from grader.score import score_submission, ungradable
 from grader.sources import Sources
-from grader.stage import stage
+from grader.stage import Staged, stage
 from grader.verdict import Verdict
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What was found out about the files of a submission."""
+
+    scanned: Scanned
+    examined: Examined
+    illustrated: Illustrated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +65,26 @@ class Grading:
             LaunchError, ExamineError, IntakeError: faults of the grader, or of its machine.
         """
         staged = stage(found, self.assignment)
-        if staged.is_empty:
-            return ungradable(self.assignment, staged)
+        return self.entry(staged, None if staged.is_empty else self.look(staged, launcher))
+
+    def look(self, staged: Staged, launcher: Launcher, parts: Collection[str] | None = None) -> Looked:
+        """All that is found out about the files of a submission; of these parts only, where they are named.
+
+        Raises:
+            LaunchError, ExamineError: faults of the grader, or of its machine.
+        """
         with self._conversation(staged.sources, launcher) as conversation:
             scanned = conversation.scan()
             examination = self._examination(conversation, staged.sources)
-            examined, explained = self._examined(conversation, examination)
-            illustrated = self._illustrated(examination, explained)
-        told = findings(self.key.named, illustrated)
-        return score_submission(self.assignment, staged, examined, scanned, told)
+            examined, explained = self._examined(conversation, examination, parts)
+            return Looked(scanned=scanned, examined=examined, illustrated=self._illustrated(examination, explained))
+
+    def entry(self, staged: Staged, looked: Looked | None) -> Submission:
+        """The report entry of what was found out; of a submission of which nothing could be read, None."""
+        if looked is None:
+            return ungradable(self.assignment, staged)
+        told = findings(self.key.named, looked.illustrated)
+        return score_submission(self.assignment, staged, looked.examined, looked.scanned, told)
 
     def examine(self, sources: Sources, launcher: Launcher) -> Examined:
         """Put every check to these sources, in workers of the launcher."""
@@ -82,15 +103,17 @@ class Grading:
         )
 
     def _examined(
-        self, conversation: Conversation, examination: Examination
+        self, conversation: Conversation, examination: Examination, parts: Collection[str] | None = None
     ) -> tuple[Examined, tuple[Explanation, ...]]:
-        found = self._diagnosed(examination)
+        found = self._diagnosed(examination, parts)
         if conversation.fault:  # pytest took it for a check that failed
             raise conversation.fault
         return found
 
-    def _diagnosed(self, examination: Examination) -> tuple[Examined, tuple[Explanation, ...]]:
-        examined = self.checking.examine(examination)
+    def _diagnosed(
+        self, examination: Examination, parts: Collection[str] | None = None
+    ) -> tuple[Examined, tuple[Explanation, ...]]:
+        examined = self.checking.examine(examination, parts)
         return examined, self.diagnostics.diagnose(examination, examined) if self.diagnostics else ()
 
     def _illustrated(self, examination: Examination, explained: Sequence[Explanation]) -> Illustrated:

@@ -128,11 +128,11 @@ class Illustrator:
         def parameters(arguments: Mapping[str, object]) -> Mapping[str, tuple[int, ...]]:
             return examination.oracle.parameter_shapes(call.part, call.name, arguments)
 
-        apart = to_trace(call, about, draw, parameters, handle=examination.new_handle())
-        if apart is None:
-            return None
-        apart = replace(apart, wants=())
         try:
+            apart = to_trace(call, about, draw, parameters, handle=examination.new_handle())
+            if apart is None:
+                return None
+            apart = replace(apart, wants=())
             right = examination.oracle.answer(apart)
         except OracleError:
             return None
