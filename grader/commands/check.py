@@ -21,9 +21,10 @@ _ALL_PASS, _NOT_ALL, _USAGE = 0, 1, 2
 @click.command("check")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("-w", "--watch", is_flag=True, help="Check again whenever a file is saved, until Ctrl-C.")
+@click.option("--all", "everything", is_flag=True, help="Tell every failed check at length.")
 @click.option("-a", "--assignment", metavar="NAME", help="The assignment, where the handout or course has several.")
 @course_option
-def command(folder: Path, watch: bool, assignment: str | None, course: Path | None) -> None:
+def command(folder: Path, watch: bool, everything: bool, assignment: str | None, course: Path | None) -> None:
     """Check your own work before you hand it in: the visible checks, on this machine.
 
     FOLDER holds your files; the course's handout is found in it, or around it.
@@ -40,7 +41,7 @@ def command(folder: Path, watch: bool, assignment: str | None, course: Path | No
 
     try:
         subject = find_subject(folder, assignment, course)
-        sys.exit(_check(subject, is_watching=watch))
+        sys.exit(_check(subject, is_watching=watch, is_everything=everything))
     except (AssignmentError, CourseError, FindError, HandoutError, IntakeError, LaunchError) as error:
         click.echo(f"grade: {error}", err=True)
         sys.exit(_USAGE)
@@ -49,11 +50,11 @@ def command(folder: Path, watch: bool, assignment: str | None, course: Path | No
         sys.exit(interrupt.exit_code())
 
 
-def _check(subject: "Subject", *, is_watching: bool) -> int:
+def _check(subject: "Subject", *, is_watching: bool, is_everything: bool) -> int:
     from grader.selfcheck.screen import CheckScreen
     from grader.selfcheck.session import with_desk
 
-    screen = CheckScreen(subject, is_watching=is_watching)
+    screen = CheckScreen(subject, is_watching=is_watching, is_everything=is_everything)
     screen.begin()
 
     def once_or_watching(desk: "Desk") -> int:

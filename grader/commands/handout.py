@@ -32,6 +32,8 @@ def command(assignment: str, out: Path | None, course: Path | None) -> None:
         place = find_course(course or Path.cwd())
         about = place.assignment(assignment)
         target = out or Path(f"{about.name}.zip")
+        if not target.parent.is_dir():
+            raise click.UsageError(f"{target.parent}: no such folder; make it, or name another with -o")
         from grader.handout.pack import write_handout  # imports torch
 
         with Screen().steps("Making each known mistake") as tell:

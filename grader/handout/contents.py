@@ -18,6 +18,7 @@ from grader.diagnosis.mistakes import Named
 from grader.handout.calls import RecordedCall
 from grader.handout.header import damaged, first_fault
 from grader.handout.tensors import Rounded, RoundedRow, Tensors, read_tensors
+from grader.oracle import Expected
 from grader.record import Record
 
 RIGHT, MISTAKES, EXAMPLES = "right", "mistakes", "examples"
@@ -108,6 +109,17 @@ class MistakeContents(Record):
 
 
 Contents = TypeVar("Contents", bound=Record)
+
+
+def answer_of(digest: str, source: str, expected: Expected, tensors: Tensors) -> RightAnswer:
+    """A right answer, as it is written down."""
+    return RightAnswer(
+        digest=digest,
+        source=source,
+        values=tensors.put_all(expected.values),
+        gradients=tensors.put_all(expected.gradients),
+        upstream=None if expected.upstream is None else tensors.put(expected.upstream),
+    )
 
 
 def write_right(folder: Path, contents: RightContents, tensors: Tensors) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from grader.assignment import Assignment, AssignmentError
 from grader.course import Course
 from grader.grade import Grading, with_grading
-from grader.handout.record import Progress, write_record
+from grader.handout.record import write_record
+from grader.handout.tries import Progress
 from grader.names import RECORDS
 from grader.report import Feedback, FeedbackLevel
 from grader.spec import visible_checks

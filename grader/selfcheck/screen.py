@@ -1,14 +1,13 @@
 """The terminal of one who checks their own work: cleared for each result while it is watched."""
 
 import time
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from grader.selfcheck.session import Subject
-from grader.selfcheck.words import broken, said_of
+from grader.selfcheck.words import Telling, broken, said_of
 
 if TYPE_CHECKING:
     from grader.selfcheck.desk import Checked
@@ -17,12 +16,13 @@ if TYPE_CHECKING:
 class CheckScreen:
     """Results on standard output, news of the grader's on standard error."""
 
-    def __init__(self, subject: Subject, *, is_watching: bool) -> None:
+    def __init__(self, subject: Subject, *, is_watching: bool, is_everything: bool) -> None:
         self._out = Console(highlight=False, soft_wrap=True)
         self._err = Console(stderr=True, highlight=False, soft_wrap=True)
         self._subject = subject
         self._is_watching = is_watching
-        self._max_scores: dict[str, Decimal] = {part.name: part.points for part in subject.assignment.parts}
+        points = {part.name: part.points for part in subject.assignment.parts}
+        self._telling = Telling(max_scores=points, is_everything=is_everything)
 
     def begin(self) -> None:
         """Say what is about to be checked: the first result takes seconds."""
@@ -33,7 +33,7 @@ class CheckScreen:
         """A result; in the place of the one before, while it is watched."""
         if self._is_watching:
             self._out.clear()
-        for line in (*broken(checked.broken), *said_of(checked.view, self._max_scores)):
+        for line in (*broken(checked.broken), *said_of(checked.view, self._telling)):
             self._out.print(line)
         if self._is_watching:
             files = ", ".join(checked.files) or "nothing"

@@ -3,7 +3,8 @@
 Made from a `StudentView` and nothing else. Every verdict stands there as a word; colours only repeat it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 
 from rich.text import Text
@@ -18,10 +19,22 @@ _RIGHT, _WRONG, _FAINT, _HEAD = "green", "bold red", "dim", "bold"
 _MOST_CELLS = 64
 #: Lines of what the code printed during one check.
 _MOST_PRINTED = 12
+#: What stands below a check's title begins under it.
+_INDENT = " " * 19
 
 
-def said_of(view: StudentView, max_scores: dict[str, Decimal]) -> Iterator[Text]:
-    """All lines. `max_scores`: points of all checks of a part, hidden ones too, by its name."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
+    """How much is told."""
+
+    #: Points of all checks of a part, hidden ones too, by its name.
+    max_scores: Mapping[str, Decimal]
+    #: Whether every failed check is told at length, those that a named mistake explains too.
+    is_everything: bool = False
+
+
+def said_of(view: StudentView, telling: Telling) -> Iterator[Text]:
+    """All lines."""
     if view.status is not Status.GRADED:
         yield Text(for_terminal(view.reason or ""), style=_WRONG)
         return
@@ -34,17 +47,12 @@ def said_of(view: StudentView, max_scores: dict[str, Decimal]) -> Iterator[Text]
     for example in view.examples:
         yield from _example(example)
     for part in view.parts:
-        failed = [check for check in view.checks if check.part == part.name and check.verdict is not Verdict.PASSED]
-        if failed:
-            yield Text(f"{part.file}", style=_HEAD)
-            for check in failed:
-                yield from _failed(check)
-            yield Text()
+        yield from _failures(part, view, telling)
     for note in view.notes:
         yield Text(f"note: {for_terminal(note)}", style=_FAINT)
     for part in view.parts:
-        yield _points(part, view.checks, max_scores)
-    yield from _what_this_is(view, max_scores)
+        yield _points(part, view.checks)
+    yield from _what_this_is(view, telling)
 
 
 def broken(files: dict[str, str]) -> Iterator[Text]:
@@ -109,28 +117,56 @@ def _matrix(side: str, matrix: StudentMatrix, style: str = "") -> Iterator[Text]
         yield Text(f"{'':<36}{more}")
 
 
-def _failed(check: StudentCheck) -> Iterator[Text]:
-    line = Text("  ").append(f"{check.verdict.label:<16}", style=_FAINT if check.verdict is Verdict.BLOCKED else _WRONG)
-    yield line.append(f" {for_terminal(check.title)}")
-    if check.verdict is Verdict.BLOCKED and check.blocked_by:
-        yield Text(f"{'':<19}needs {for_terminal(check.blocked_by)} first", style=_FAINT)
+def _failures(part: StudentPart, view: StudentView, telling: Telling) -> Iterator[Text]:
+    """The failed checks of a part: at length where nothing above explains them, and where the one before does not."""
+    failed = [check for check in view.checks if check.part == part.name and check.verdict is not Verdict.PASSED]
+    if not failed:
         return
-    yield from _indented(check.message, " " * 19)
+    explained = {check for diagnosis in view.diagnoses for check in diagnosis.checks}
+    titles = {check.id: check.title for check in view.checks}
+    yield Text(part.file, style=_HEAD)
+    told = ""
+    for check in failed:
+        yield _failed(check)
+        if telling.is_everything or (check.id not in explained and _problem(check) != told):
+            yield from _at_length(check, titles)
+            told = _problem(check)
+    if not telling.is_everything and any(check.id in explained for check in failed):
+        yield Text(f"{_INDENT}(explained above; --all tells each of these at length)", style=_FAINT)
+    yield Text()
+
+
+def _failed(check: StudentCheck) -> Text:
+    style = _FAINT if check.verdict is Verdict.BLOCKED else _WRONG
+    return Text("  ").append(f"{check.verdict.label:<16}", style=style).append(f" {for_terminal(check.title)}")
+
+
+def _problem(check: StudentCheck) -> str:
+    """What its message says beyond which inputs it is about: equal for checks that fail of one line."""
+    return "\n".join(line for line in check.message.splitlines()[1:] if not line.strip().startswith("input "))
+
+
+def _at_length(check: StudentCheck, titles: Mapping[str, str]) -> Iterator[Text]:
+    if check.verdict is Verdict.BLOCKED and check.blocked_by:
+        needed = titles.get(check.blocked_by, check.blocked_by)
+        yield Text(f"{_INDENT}needs first: {for_terminal(needed)}", style=_FAINT)
+        return
+    yield from _indented(check.message, _INDENT)
     if check.hint:
-        yield Text(f"{'':<19}hint: {for_terminal(check.hint)}")
+        yield Text(f"{_INDENT}hint: {for_terminal(check.hint)}")
     if check.output:
         printed = check.output.splitlines()
-        yield Text(f"{'':<19}printed:", style=_FAINT)
-        yield from _indented("\n".join(printed[:_MOST_PRINTED]), " " * 21)
+        yield Text(f"{_INDENT}printed:", style=_FAINT)
+        yield from _indented("\n".join(printed[:_MOST_PRINTED]), f"{_INDENT}  ")
         if len(printed) > _MOST_PRINTED or check.output_cut:
-            yield Text(f"{'':<21}...", style=_FAINT)
+            yield Text(f"{_INDENT}  ...", style=_FAINT)
 
 
 def _indented(text: str, indent: str) -> Iterator[Text]:
     return (Text(f"{indent}{line}") for line in for_terminal(text).splitlines())
 
 
-def _points(part: StudentPart, checks: Iterable[StudentCheck], max_scores: dict[str, Decimal]) -> Text:
+def _points(part: StudentPart, checks: Iterable[StudentCheck]) -> Text:
     own = [check for check in checks if check.part == part.name]
     passed = sum(check.verdict is Verdict.PASSED for check in own)
     is_right = passed == len(own)
@@ -140,8 +176,8 @@ def _points(part: StudentPart, checks: Iterable[StudentCheck], max_scores: dict[
     return line.append(f", {_number(reached)} of {_number(sum((one.max_score for one in own), Decimal(0)))} points")
 
 
-def _what_this_is(view: StudentView, max_scores: dict[str, Decimal]) -> Iterator[Text]:
-    hidden = sum(max_scores.values(), Decimal(0)) - sum((check.max_score for check in view.checks), Decimal(0))
+def _what_this_is(view: StudentView, telling: Telling) -> Iterator[Text]:
+    hidden = sum(telling.max_scores.values(), Decimal(0)) - sum((check.max_score for check in view.checks), Decimal(0))
     yield Text()
     if hidden > 0:
         yield Text(f"Hidden checks decide about {_number(hidden)} more points, with other inputs.", style=_FAINT)
