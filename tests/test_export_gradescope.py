@@ -80,9 +80,11 @@ def points_of(results):
 @pytest.mark.parametrize("level", ["verdict", "hint", "full"])
 def test_gradescope_every_submission_of_a_class_is_of_the_documented_form(level):
     """Whatever was handed in, but for what the grader failed on."""
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+
     for submission in sample_class().submissions:
         if submission.status is not Status.GRADER_ERROR:
-            jsonschema.validate(json.loads(text_of(submission, level)), SCHEMA)
+            validator.validate(json.loads(text_of(submission, level)))
 
 
 def test_gradescope_points_of_the_tests_add_up_to_the_score():

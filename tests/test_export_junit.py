@@ -152,7 +152,8 @@ def test_skip(): pytest.skip("later")
 """
     (tmp_path / "test_it.py").write_text(source)
     options = ["-q", "-p", "no:cacheprovider", "--junitxml", "j.xml", "-o", "junit_logging=all", "test_it.py"]
-    subprocess.run([sys.executable, "-m", "pytest", *options], cwd=tmp_path, capture_output=True, check=False)
+    bare = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    subprocess.run([sys.executable, "-m", "pytest", *options], cwd=tmp_path, env=bare, capture_output=True, check=False)
     theirs = ElementTree.parse(tmp_path / "j.xml").getroot()
 
     ours = ElementTree.fromstring(xml_of(*sample_class().submissions).encode())
