@@ -81,12 +81,12 @@ def fill(
 
 
 def _columns(template: Template) -> list[Column]:
-    """The columns of assignments: behind those about the student, with an id, and none that Canvas computes."""
+    """The columns of assignments: those with an id, but for what Canvas computes."""
     worth = next((row for row in template.rows[1:] if "Points Possible" in row[0]), None)
     columns = []
     for at, head in enumerate(template.head):
         match = _ASSIGNMENT.fullmatch(head)
-        if at <= template.head.index("Section") or match is None or _COMPUTED.search(head):
+        if match is None or _COMPUTED.search(head):
             continue
         text = worth[at] if worth else ""
         columns.append(
