@@ -217,7 +217,9 @@ def test_canvas_export_of_another_course_is_refused():
 
 def test_canvas_file_that_is_no_gradebook_is_refused():
     """Grades for people, say."""
-    assert "no column 'ID', 'Section'; its first line has 'id', 'score'" in refused("id,score\nada,5\n")
+    said = refused("id,score\nada,5\n")
+
+    assert "no column 'ID', 'Section'; its first line has 'id', 'score'; the course's own gradebook export is" in said
 
 
 def test_canvas_chosen_submission_is_filled_alone():

@@ -65,7 +65,7 @@ def fill(
     Raises:
         ExportError: the file is no gradebook, has no such column or several, or is worth other points.
     """
-    template = read_template(data, where, ["ID", "Section"])
+    template = read_template(data, where, ["ID", "Section"], HOW_TO_GET_IT)
     wanted = _choose(_columns(template), column, report.assignment.title, where)
     _must_be_worth(wanted, report.assignment.max_score, is_scaled, where)
     rows = [_listed(template, at, row) for at, row in enumerate(template.rows) if at and _is_student(row)]
