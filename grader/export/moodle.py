@@ -34,8 +34,8 @@ TITLES = {
     "changeable": "Grade can be changed",
 }
 _WHICH_IS_WHICH = (
-    "wanted a grading worksheet; where its titles are not in English, say which is which, as in --title grade=Bewertung "
-    f"({', '.join(TITLES)}), and name the column of comments with --feedback-column"
+    "wanted a grading worksheet; where its titles are not in English, say which is which, as in "
+    f"--title grade=Bewertung ({', '.join(TITLES)}), and name the column of comments with --feedback-column"
 )
 _NEEDED = ("identifier", "grade", "maximum")
 _PARTICIPANT = re.compile(r"\d+$")
