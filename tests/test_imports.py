@@ -106,11 +106,12 @@ def test_imports_finding_submissions_reads_none():
 
 
 def test_imports_taking_archives_apart_happens_in_a_process_of_its_own():
-    """No parser of archives is loaded where a grade is decided."""
+    """No parser of archives is loaded where a grade is decided; `zipped` writes them, and is not there either."""
     parsers = {"zipfile", "tarfile", "gzip", "zlib"}
 
-    assert ["grader.worker.unpack"] == [name for name in FILES if parsers & GRAPH[name]]
+    assert ["grader.worker.unpack", "grader.zipped"] == [name for name in FILES if parsers & GRAPH[name]]
     assert [] == [name for name in FILES if "grader.worker.unpack" in GRAPH[name]]
+    assert "grader.zipped" not in reachable("grader.run") | reachable("grader.grade")
 
 
 @pytest.mark.parametrize("name", ["grader.verdict", "grader.show", "grader.sources", "grader.names", "grader.compare"])
