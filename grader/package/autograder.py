@@ -12,7 +12,6 @@ The grader runs as commands of its own, `grade run` and `grade export gradescope
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from typing import Any
 from grader.package.hand_in import HandInError, read_hand_in, write_export
 from grader.report import Isolation, Report, Status
 from grader.report_json import from_json
+from grader.whole_file import replace_whole
 
 #: The course, below the folder that the zip was unpacked in.
 COURSE = "course"
@@ -59,8 +59,7 @@ def grade_submission(root: Path) -> None:
         work = Path(name)
         submissions = _set_out(root, work)
         report = _grade(root, submissions, work / "report")
-        found = _export(report, work)
-        _write_whole(results / RESULTS, found)
+        replace_whole(results / RESULTS, [_export(report, work)])
 
 
 def close_folders(root: Path) -> None:
@@ -108,31 +107,29 @@ def _must_hold_a_score(report: Report) -> None:
         )
 
 
-def _export(report: Path, work: Path) -> dict[str, Any]:
+def _export(report: Path, work: Path) -> bytes:
     """Gradescope's own form of the report's one submission."""
-    student = from_json(report.read_bytes(), str(report)).submissions[0].id
     path = work / RESULTS
-    code = _run("export", "gradescope", report, "--student", student, "-o", path)
+    code = _run("export", "gradescope", report, "-o", path)
     if code:
         raise AutograderError(f"`grade export gradescope` ended with exit code {code}; its message is above")
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(found.get("score"), int | float):
-        raise AutograderError("`grade export gradescope` wrote no score")
-    found["stdout_visibility"] = "hidden"  # this program's own log is for staff
+    found = path.read_bytes()
+    _must_be_results(json.loads(found))
     return found
+
+
+def _must_be_results(found: Any) -> None:
+    """Raises AutograderError where Gradescope would see no score, or students this program's log."""
+    if not isinstance(found, dict) or not isinstance(found.get("score"), int | float):
+        raise AutograderError("`grade export gradescope` wrote no score")
+    if found.get("stdout_visibility", "hidden") != "hidden":
+        raise AutograderError("`grade export gradescope` would have shown this log, which is for staff, to students")
 
 
 def _run(*arguments: str | Path) -> int:
     """Run `grade`, with what it prints going where this program's goes."""
     command = [sys.executable, "-P", "-m", "grader", *map(str, arguments)]
     return subprocess.run(command, stdin=subprocess.DEVNULL).returncode
-
-
-def _write_whole(path: Path, found: dict[str, Any]) -> None:
-    """At no moment is there half a file."""
-    temporary = path.with_name(f".{path.name}")
-    temporary.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
 
 
 if __name__ == "__main__":

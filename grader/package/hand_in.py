@@ -15,6 +15,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 #: Of an export, beside the submissions' folders.
 METADATA = "submission_metadata.yml"
+#: Columns after which a line is broken: never, for `grade` reads line by line.
+_ONE_LINE = 1_000_000
 
 
 class HandInError(Exception):
@@ -69,15 +71,19 @@ def write_export(hand_in: HandIn | None, submission: Path, folder: Path) -> Path
     folder.mkdir()
     copy_tree(submission, folder / name)
     if hand_in:
-        text = yaml.safe_dump({name: _entry(hand_in)}, allow_unicode=True, sort_keys=False)
+        text = yaml.safe_dump({name: _entry(hand_in)}, allow_unicode=True, sort_keys=False, width=_ONE_LINE)
         (folder / METADATA).write_text(text, encoding="utf-8")
     return folder
 
 
 def _entry(hand_in: HandIn) -> dict[str, Any]:
     """Keys as Ruby writes its symbols."""
-    submitters = [{":name": user.name, ":email": user.email} for user in hand_in.users]
+    submitters = [{":name": _one_line(user.name), ":email": _one_line(user.email)} for user in hand_in.users]
     return {":submitters": submitters, ":created_at": hand_in.created_at}
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def copy_tree(source: Path, target: Path) -> None:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Run by Gradescope, as root, when the autograder is built: Python, the packages, the grader. Any failure ends the build.
-# GRADER_ROOT, GRADER_HOME, GRADER_PYTHON and TORCH_INDEX are there for whoever builds an image of their own.
+# GRADER_ROOT, GRADER_HOME, BASE_PYTHON and TORCH_INDEX are there for whoever builds an image of their own.
 set -euo pipefail
 
 root="${GRADER_ROOT:-/autograder}"
@@ -36,7 +36,7 @@ sys.exit(sys.version_info < (3, 11) or sys.version_info.releaselevel != "final")
 
 find_python() {
     local name
-    for name in ${GRADER_PYTHON:-} python3.13 python3.12 python3.11 python3; do
+    for name in ${BASE_PYTHON:-} python3.13 python3.12 python3.11 python3; do
         if is_usable "$name"; then
             printf '%s\n' "$name"
             return 0
