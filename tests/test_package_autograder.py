@@ -157,8 +157,8 @@ def test_autograder_hostile_submission_reads_no_answer_and_leaves_no_result(auto
 
     assert 0 == done.returncode, done.stdout
     assert 4 == given.results["score"]
-    assert not {"STOLEN", "SEEN", "FORGED", "SECRET HINT"} & set(text.split())
-    assert "refused" in text
+    assert [] == [word for word in ("STOLEN", "SEEN", "FORGED", "SECRET HINT") if word in text]
+    assert "refused " in text
     hidden = [test for test in given.results["tests"] if "rows" in test["name"].lower()]
     assert ["failed"] == [test["status"] for test in hidden]
     assert "observed" not in hidden[0]["output"]
