@@ -55,16 +55,23 @@ def write_output(path: Path, data: bytes) -> None:
     A link leads to the file that is replaced; into a pipe or a device the data is written as it is.
 
     Raises:
-        OSError: it cannot be written; a file that was there is still there.
+        OSError: it cannot be written, and names `path`; a file that was there is still there.
     """
     place = path.resolve()
-    if place.exists() and not place.is_file():
-        place.write_bytes(data)  # a folder is refused by the system
-        return
     try:
-        mode = stat.S_IMODE(place.stat().st_mode)
+        if place.exists() and not place.is_file():
+            place.write_bytes(data)  # a folder is refused by the system
+        else:
+            replace_whole(place, [data], mode=_mode(place))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _mode(place: Path) -> int:
+    """The permissions of a file, or those that a new one gets."""
+    try:
+        return stat.S_IMODE(place.stat().st_mode)
     except FileNotFoundError:
         mask = os.umask(0)
         os.umask(mask)
-        mode = 0o666 & ~mask
-    replace_whole(place, [data], mode=mode)
+        return 0o666 & ~mask

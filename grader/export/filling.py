@@ -58,7 +58,7 @@ class Filling:
 def must_place_somebody(places: Places, rows: Sequence[Listed], where: str, of_another: str) -> None:
     """Raises ExportError where no row is anybody's: the file is about other people."""
     if not places.placed:
-        first = "".join(f": {owner.label} {reason}" for owner, reason in places.unplaced[:1])
+        first = "".join(f" For one: {owner.label} {reason}" for owner, reason in places.unplaced[:1])
         raise ExportError(
             f"{where}: nobody of the report ({len(places.unplaced)} people) has a row among its {len(rows)}; is it of "
             f"another {of_another}?{first}"

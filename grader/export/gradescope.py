@@ -117,7 +117,7 @@ def _said(check: StudentCheck, diagnosis: StudentDiagnosis | None) -> Iterator[s
         )
     if diagnosis:
         yield f"Explained by: {diagnosis.title}"
-    if check.blocked_by:
+    if check.blocked_by and not check.message:
         yield f"Judged once this is right: {check.blocked_by}"
     if check.message and check.verdict is not Verdict.GRADER_ERROR:
         yield check.message

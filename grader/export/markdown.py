@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 
-from grader.export.amounts import points_text
 from grader.export.feedback import Kind, Paragraph, feedback
 from grader.render.markdown import summary_markdown
 from grader.render.overview import summarise
@@ -48,8 +47,5 @@ def _joined_lists(blocks: list[tuple[Kind, str]]) -> Iterator[str]:
 def _facts(view: StudentView) -> str:
     passed = sum(check.verdict is Verdict.PASSED for check in view.checks)
     seed = "" if view.seed is None else f", seed {view.seed}"
-    return (
-        f"{passed} of {len(view.checks)} checks pass. The code earned "
-        f"{points_text(view.score, 'no')} points, {points_text(view.final_score, 'none')} count. "
-        f"Grader {for_markdown_prose(view.grader_version)}, torch {for_markdown_prose(view.torch)}{seed}."
-    )
+    grader, torch = for_markdown_prose(view.grader_version), for_markdown_prose(view.torch)
+    return f"{passed} of {len(view.checks)} checks pass. Grader {grader}, torch {torch}{seed}."
