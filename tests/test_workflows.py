@@ -193,7 +193,7 @@ class Runner:
             path = write_files(folder, {f"grader/bin/{name}": text}) / "grader" / "bin" / name
             path.chmod(0o755)
 
-    def run(self, name):
+    def run(self, name, **told_too):
         """Run one step; what it puts out is there for the next."""
         step = next(step for step in ACTION["runs"]["steps"] if step["name"] == name)
         told = self.folder / f"outputs of {name}"
@@ -212,7 +212,8 @@ class Runner:
                 "GITHUB_OUTPUT": str(told),
                 "GITHUB_ACTION_PATH": str(ROOT),
                 "PYTHONPATH": str(ROOT),
-            },
+            }
+            | told_too,
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,
@@ -263,6 +264,21 @@ def test_action_result_is_that_of_the_grader(tmp_path):
     done, _ = runner.run("Result")
 
     assert (4, "A score is below the limit.\n") == (done.returncode, done.stdout)
+
+
+def test_action_summary_is_what_the_student_may_see(hostile):
+    """Written by `grade post`, without a word to GitHub; and a name of the student's is no markup in it."""
+    runner, _, _ = hostile
+    summary = runner.folder / "summary.md"
+    event = write_files(runner.folder, {"event.json": "{}"}) / "event.json"
+    told = {"GITHUB_STEP_SUMMARY": str(summary), "GITHUB_EVENT_PATH": str(event), "GITHUB_REPOSITORY": "class/homework"}
+    runner.values |= {"inputs.post": "summary", "inputs.token": "not-used"}
+
+    done, _ = runner.run("Post", **told, GITHUB_SHA="0123456789abcdef0123456789abcdef01234567")
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "3.00 of 4.00" in summary.read_text(encoding="utf-8")
+    assert not any(line.startswith("::error") for line in done.stdout.splitlines())
 
 
 def test_action_wrong_usage_is_told_and_gives_no_report(tmp_path, tiny_course):
