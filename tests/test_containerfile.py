@@ -2,8 +2,11 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import as_user
 import pytest
 from test_workflows import must_parse
 
@@ -102,3 +105,24 @@ def test_containerfile_commands_are_those_of_the_command_line(words):
     """An option that is renamed breaks here."""
     assert ["grade"] == json.loads(rests("ENTRYPOINT")[0])
     must_parse(main, words)
+
+
+@pytest.mark.skipif(not as_user.can_box(), reason="only root can make a machine that lacks something")
+@pytest.mark.parametrize(("lacking", "level"), [("namespaces", "strong"), ("namespaces,landlock", "none")])
+def test_containerfile_user_has_the_isolation_that_the_documentation_says(lacking, level):
+    """Where a runtime's profile refuses namespaces, and where the kernel has no Landlock either."""
+    doctor = [
+        sys.executable,
+        str(ROOT / "tests" / "without.py"),
+        lacking,
+        sys.executable,
+        "-P",
+        "-m",
+        "grader",
+        "doctor",
+    ]
+
+    done = subprocess.run(as_user.boxed(10001, [], doctor), cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.stdout.splitlines()[-1].startswith(f"isolation   {level}")
+    assert (0 if level == "strong" else 3) == done.returncode

@@ -123,17 +123,9 @@ def autograder(tmp_path, source):
     return make
 
 
-def test_autograder_right_submission_has_all_points(autograder):
-    """The score at the top, and every test passed; nothing but results.json in its folder, for the owner alone."""
-    given = autograder(double=DOUBLE, halve=HALVE)
-
-    done = given.run()
-
-    assert (0, "") == (done.returncode, done.stderr)
-    assert 6 == given.results["score"]
-    assert {"passed"} == {test["status"] for test in given.results["tests"]}
-    assert ["results.json"] == os.listdir(given.root / "results")
-    assert {0o700} == {stat.S_IMODE((given.root / name).stat().st_mode) for name in ("source", "results", "submission")}
+def isolation_of(log):
+    """The level that the log names, which it does where it is less than strong."""
+    return log.partition("Isolation: ")[2].partition(".")[0] or "strong"
 
 
 @pytest.mark.parametrize(
@@ -159,6 +151,8 @@ def test_autograder_hostile_submission_reads_no_answer_and_leaves_no_result(auto
     assert 4 == given.results["score"]
     assert [] == [word for word in ("STOLEN", "SEEN", "FORGED", "SECRET HINT") if word in text]
     assert "refused " in text
+    assert ["results.json"] == os.listdir(given.root / "results")
+    assert ("partial" if lacking else "strong") == isolation_of(done.stdout)
     hidden = [test for test in given.results["tests"] if "rows" in test["name"].lower()]
     assert ["failed"] == [test["status"] for test in hidden]
     assert "observed" not in hidden[0]["output"]

@@ -58,18 +58,17 @@ def _packages(assignment: Assignment) -> Iterator[Member]:
 
 def _course(course: Course, assignment: Assignment) -> Iterator[Member]:
     """What decides a grade: the same digest there as here."""
-    for folder in (assignment.folder, course.reference):
-        for file in _files(folder):
-            name = file.relative_to(course.folder.resolve()).as_posix()
-            yield Member(name=f"{COURSE}/{name}", data=file.read_bytes())
+    for folder, place in ((assignment.folder, f"assignments/{assignment.name}"), (course.reference, "reference")):
+        for name in _files(folder):
+            yield Member(name=f"{COURSE}/{place}/{name}", data=(folder / name).read_bytes())
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """The files below a folder, but for solutions of other styles and what tools leave behind."""
-    for path in sorted(folder.resolve().rglob("*")):
-        parts = path.relative_to(folder.resolve()).parts
-        if path.is_file() and path.suffix != ".pyc" and not {VARIANTS, *_LEFT} & set(parts):
-            yield path
+def _files(folder: Path) -> Iterator[str]:
+    """Names of the files below a folder, but for solutions of other styles and what tools leave behind."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if path.is_file() and path.suffix != ".pyc" and not {VARIANTS, *_LEFT} & set(name.parts):
+            yield name.as_posix()
 
 
 def _lines(lines: Iterable[str]) -> bytes:
