@@ -34,9 +34,11 @@ class AutograderError(Exception):
 
 def main(arguments: list[str]) -> int:
     """Grade the submission below a root folder; returns the exit code."""
-    root = Path(arguments[0])
+    if len(arguments) != 1:
+        print("usage: python -m grader.package.autograder FOLDER  (Gradescope's is /autograder)", file=sys.stderr)
+        return 2
     try:
-        grade_submission(root)
+        grade_submission(Path(arguments[0]))
     except (AutograderError, OSError, ValueError) as error:
         print(f"autograder: no score was given. {error}", flush=True)
         return 1

@@ -24,6 +24,9 @@ def outputs(report: Report) -> dict[str, str]:
 
 def main(arguments: list[str]) -> int:
     """Print them as lines for the file GITHUB_OUTPUT; returns the exit code."""
+    if len(arguments) != 1:
+        print("usage: python -m grader.package.outputs REPORT", file=sys.stderr)
+        return 2
     path = Path(arguments[0])
     try:
         report = from_json(path.read_bytes(), str(path))
