@@ -91,13 +91,21 @@ def test_canvas_score_that_is_the_same_stays_as_it_is_written(score):
     assert canvas_export(**FILLED | {"jdoe2": score}) == filled(canvas_export(jdoe2=score))[0]
 
 
-@pytest.mark.parametrize("text", ["EX", "ex", "N/A", "B+", "complete"])
-def test_canvas_cell_that_holds_no_score_is_kept_and_said(text):
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("EX", "excused in Canvas (EX)"),
+        ("ex", "excused in Canvas (EX)"),
+        ("N/A", "not assigned to this student, or hidden (N/A): Canvas takes no score for it"),
+        ("B+", "holds 'B+', which is no number of points; the score is 100.00"),
+    ],
+)
+def test_canvas_cell_that_holds_no_score_is_kept_and_said(text, reason):
     """Excused, not assigned, or a letter: a number there would undo what a person did, or be dropped."""
     file, filling = filled(canvas_export(jdoe2=text))
 
     assert text == column_of(file)["jdoe2"]
-    assert ["Doe, Jane (106)"] == [label for label, _ in filling.kept]
+    assert [("Doe, Jane (106)", reason)] == filling.kept
 
 
 def test_canvas_semicolons_and_decimal_commas_stay():
@@ -209,7 +217,9 @@ def test_canvas_export_of_another_course_is_refused():
 
 def test_canvas_file_that_is_no_gradebook_is_refused():
     """Grades for people, say."""
-    assert "no column 'ID', 'Section'; its first line has 'id', 'score'" in refused("id,score\nada,5\n")
+    said = refused("id,score\nada,5\n")
+
+    assert "no column 'ID', 'Section'; its first line has 'id', 'score'; the course's own gradebook export is" in said
 
 
 def test_canvas_chosen_submission_is_filled_alone():

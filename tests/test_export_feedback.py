@@ -83,6 +83,16 @@ def test_feedback_mistake_that_only_hidden_checks_show_has_a_price_and_no_name()
     assert "divided by d" not in text
 
 
+def test_feedback_of_many_things_to_fix_tells_the_first_and_says_how_many_are_left_out():
+    """A comment stays short, whatever was handed in."""
+    checks = [make_check(id=f"c{number}", message=f"wrong {number}") for number in range(11)]
+
+    text = as_text(paragraphs_of(make_submission(checks=checks)))
+
+    assert 8 == text.count("✗ wrong value")
+    assert "And 3 more that do not pass, left out here." in text
+
+
 @pytest.mark.parametrize("text", [HOSTILE, "</pre><script>x</script>\n<img src=x onerror=y>", "&lt;b&gt;\n <!-- "])
 def test_feedback_as_html_has_no_markup_of_a_student(text):
     """A few plain tags, no attribute; and the text is read as it is, line for line."""

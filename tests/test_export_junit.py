@@ -102,6 +102,13 @@ def test_junit_submission_without_checks_has_a_case_with_the_reason(status, tag)
     assert "no stub file" == case.find(tag).get("message")
 
 
+def test_junit_suite_is_never_empty():
+    """Some readers take one without a case for a run that broke off."""
+    (suite,) = suites_of(xml_of(make_submission(checks=())))
+
+    assert ["1", "0"] == [suite.get("tests"), suite.get("failures")]
+
+
 @pytest.mark.parametrize("text", [HOSTILE, ILLEGAL, "\ud800"])
 def test_junit_characters_that_xml_cannot_hold_do_no_harm(text):
     """In an id, a message, printed text and a reason; two strict parsers read it."""

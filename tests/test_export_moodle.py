@@ -148,7 +148,7 @@ def test_moodle_comment_of_an_earlier_export_is_replaced_unless_it_was_changed()
 
 def test_moodle_column_of_comments_has_to_be_there():
     """It is switched on in the assignment's settings."""
-    with pytest.raises(ExportError, match=r"no column 'Kommentar'; .*named by --feedback-column"):
+    with pytest.raises(ExportError, match=r"no column 'Kommentar'; .*comments with --feedback-column"):
         filled(feedback=("Kommentar", str))
 
 

@@ -16,7 +16,7 @@ CELLS = st.text(st.sampled_from('a1,;"\t\r\n é王'), max_size=6)
 
 def read(text, *wanted):
     """Read a file with this text."""
-    return read_template(text.encode(), "grades.csv", wanted)
+    return read_template(text.encode(), "grades.csv", wanted, "get another")
 
 
 @pytest.mark.parametrize("text", [canvas_export(), moodle_worksheet()])
@@ -83,12 +83,12 @@ def test_template_titles_decide_which_sign_is_between_cells():
         (b'a,b\n1,"2\n3,4\n', "grades.csv, line 2: a quote is opened and never closed; the file is damaged"),
         (b'a,b\n1,"2"3\n', "grades.csv, line 2: there is '3' behind a closing quote; the file is damaged"),
         (b"", "grades.csv: no column 'a'; its first line has nothing"),
-        (b"x;y\n", "grades.csv: no column 'a'; its first line has 'x', 'y'"),
+        (b"x;y\n", "grades.csv: no column 'a'; its first line has 'x', 'y'; get another"),
     ],
 )
 def test_template_that_cannot_be_used_says_where_and_why(data, words):
     """Another encoding, damage, and a file about something else."""
     with pytest.raises(ExportError) as raised:
-        read_template(data, "grades.csv", ["a"])
+        read_template(data, "grades.csv", ["a"], "get another")
 
     assert str(raised.value).startswith(words)

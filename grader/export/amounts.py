@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from grader.record import round_score
 
-_NUMBER = re.compile(r"-?\d+(?:[.,]\d*)?|-?[.,]\d+")
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d*)?|-?[.,]\d+", re.ASCII)
 _WITH_COMMA = re.compile(r"-?\d*,\d{1,2}")
 _WITH_POINT = re.compile(r"-?\d*\.\d{1,2}")
 

@@ -65,7 +65,7 @@ def fill(
     Raises:
         ExportError: the file is no gradebook, has no such column or several, or is worth other points.
     """
-    template = read_template(data, where, ["ID", "Section"])
+    template = read_template(data, where, ["ID", "Section"], HOW_TO_GET_IT)
     wanted = _choose(_columns(template), column, report.assignment.title, where)
     _must_be_worth(wanted, report.assignment.max_score, is_scaled, where)
     rows = [_listed(template, at, row) for at, row in enumerate(template.rows) if at and _is_student(row)]
@@ -81,12 +81,12 @@ def fill(
 
 
 def _columns(template: Template) -> list[Column]:
-    """The columns of assignments: behind those about the student, with an id, and none that Canvas computes."""
+    """The columns of assignments: those with an id, but for what Canvas computes."""
     worth = next((row for row in template.rows[1:] if "Points Possible" in row[0]), None)
     columns = []
     for at, head in enumerate(template.head):
         match = _ASSIGNMENT.fullmatch(head)
-        if at <= template.head.index("Section") or match is None or _COMPUTED.search(head):
+        if match is None or _COMPUTED.search(head):
             continue
         text = worth[at] if worth else ""
         columns.append(

@@ -17,6 +17,9 @@ from grader.report import Status
 from grader.show import for_html, for_terminal
 from grader.student_view import StudentAdjustment, StudentDiagnosis, StudentPart, StudentView
 
+#: Things to fix that are told one by one: a comment is read from its top.
+_MOST_CAUSES = 8
+
 
 class Kind(enum.Enum):
     """How a paragraph stands on a page."""
@@ -138,9 +141,11 @@ def _rest(view: StudentView) -> Iterator[Paragraph]:
     """What fails and is not explained by a mistake above, each thing to fix once; then what hidden checks say."""
     explained = {check for diagnosis in view.diagnoses for check in diagnosis.checks}
     causes = find_causes(view.checks, {part.name: part.file for part in view.parts})
-    for cause in causes:
-        if not cause.is_silent and not all(check.id in explained for check in cause.checks):
-            yield from _cause(cause)
+    told = [one for one in causes if not (one.is_silent or all(check.id in explained for check in one.checks))]
+    for cause in told[:_MOST_CAUSES]:
+        yield from _cause(cause)
+    if len(told) > _MOST_CAUSES:
+        yield Paragraph(kind=Kind.LINE, text=f"And {len(told) - _MOST_CAUSES} more that do not pass, left out here.")
     silent = [check for cause in causes if cause.is_silent for check in cause.checks]
     if silent:
         yield Paragraph(kind=Kind.HEADING, text="Hidden checks that do not pass")

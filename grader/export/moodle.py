@@ -33,6 +33,10 @@ TITLES = {
     "maximum": "Maximum grade",
     "changeable": "Grade can be changed",
 }
+_WHICH_IS_WHICH = (
+    "wanted a grading worksheet; where its titles are not in English, say which is which, as in "
+    f"--title grade=Bewertung ({', '.join(TITLES)}), and name the column of comments with --feedback-column"
+)
 _NEEDED = ("identifier", "grade", "maximum")
 _PARTICIPANT = re.compile(r"\d+$")
 #: Begins a comment that was written here, with a hash of the rest: what a person wrote or changed is never replaced.
@@ -67,7 +71,8 @@ def fill(
         ExportError: the file is no worksheet, or the assignment is worth other points in Moodle.
     """
     names = {**TITLES, **titles}
-    template = _read(data, where, names, feedback)
+    wanted = [names[what] for what in _NEEDED] + ([feedback[0]] if feedback else [])
+    template = read_template(data, where, wanted, _WHICH_IS_WHICH)
     at = {what: template.head.index(title) for what, title in names.items() if title in template.head}
     rows = [_listed(number, row, at) for number, row in enumerate(template.rows) if number]
     places = place(owners_of(chosen), owners_of(report.submissions), rows)
@@ -89,19 +94,6 @@ def fill(
         if feedback:
             _comment(filling, template, row, template.head.index(feedback[0]), feedback[1](owner.submission))
     return template.with_cells(filling.cells), filling
-
-
-def _read(data: bytes, where: str, names: Mapping[str, str], feedback: tuple[str, CommentOf] | None) -> Template:
-    wanted = [names[what] for what in _NEEDED] + ([feedback[0]] if feedback else [])
-    try:
-        return read_template(data, where, wanted)
-    except ExportError as error:
-        if "no column" not in str(error):
-            raise
-        raise ExportError(
-            f"{error}; wanted a grading worksheet: where its titles are not in English, say which is which, as in "
-            "--title grade=Bewertung (" + ", ".join(TITLES) + "); the column of comments is named by --feedback-column"
-        ) from None
 
 
 def _listed(number: int, row: Row, at: Mapping[str, int]) -> Listed:

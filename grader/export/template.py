@@ -74,13 +74,14 @@ class Template:
         return text
 
 
-def read_template(data: bytes, where: str, wanted: Iterable[str]) -> Template:
+def read_template(data: bytes, where: str, wanted: Iterable[str], advice: str) -> Template:
     """Read a file that is separated by commas, semicolons or tabs.
 
     Args:
         data: the file.
         where: its name, for messages.
         wanted: titles that its head must have.
+        advice: what to do where it has not.
 
     Raises:
         ExportError: it is not UTF-8, is damaged, or has no such head.
@@ -94,7 +95,7 @@ def read_template(data: bytes, where: str, wanted: Iterable[str]) -> Template:
     if missing:
         likeliest = max(found.values(), key=len)
         raise ExportError(
-            f"{where}: no column {_listed(missing)}; its first line has {_listed(likeliest) or 'nothing'}"
+            f"{where}: no column {_listed(missing)}; its first line has {_listed(likeliest) or 'nothing'}; {advice}"
         )
     rows = tuple(_rows(source, delimiter, where))
     return Template(where=where, source=source, has_bom=text != source, delimiter=delimiter, rows=rows)
