@@ -3,14 +3,14 @@
 Nothing is read here. What a student packed is taken apart elsewhere, in a process of its own (`worker.unpack`).
 """
 
-import contextlib
-import os
+import io
 import stat
-import tempfile
 import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from grader.whole_file import replace_whole
 
 #: The earliest time a zip file can hold: none that anybody could take for the time of a change.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
@@ -30,18 +30,11 @@ class Member:
 
 def write_zip(path: Path, members: Iterable[Member]) -> None:
     """Replace a file whole by a zip file of these members, in their order. Raises OSError."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with open(descriptor, "wb") as file:
-            os.fchmod(descriptor, 0o644)
-            with zipfile.ZipFile(file, "w") as archive:
-                for member in members:
-                    archive.writestr(_described(member), member.data, zipfile.ZIP_DEFLATED)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):  # an interruption may come right after the replacement
-            os.unlink(temporary)
-        raise
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for member in members:
+            archive.writestr(_described(member), member.data, zipfile.ZIP_DEFLATED)
+    replace_whole(path, [packed.getvalue()])
 
 
 def _described(member: Member) -> zipfile.ZipInfo:
