@@ -127,7 +127,7 @@ def test_assignment_that_is_no_utf8_says_so(folder):
             'title = "Tiny"',
             'title = "Tiny"\nfolder = "elsewhere"',
             ", folder: unknown key; there are: title, published_seed, parts, limits, tolerances, feedback, rules, "
-            "scoring, prices",
+            "late, scoring, prices",
         ),
         ("points = 6", "points = -1", ", parts.0.points: Input should be greater than 0; got -1"),
         (
@@ -239,7 +239,11 @@ def test_assignment_digest_changes_with_what_decides_a_grade(folder, name):
     """Points and tolerances, visible and hidden checks, and the reference."""
     before = read_assignment(folder).digest
     file = folder / name
-    file.write_text(file.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
+    changed = (
+        text.replace("published_seed = 5", "published_seed = 6") if file.suffix == ".toml" else f"{text}\n# changed\n"
+    )
+    file.write_text(changed, encoding="utf-8")
 
     assert before != read_assignment(folder).digest
 

@@ -124,7 +124,17 @@ def test_imports_renderers_read_reports_and_nothing_behind_them(name):
     """A page is made from the report alone: no torch, no pytest, nothing that grades."""
     allowed = {
         f"grader.{name}"
-        for name in ("adjustment", "finding", "handed_in", "record", "report", "show", "student_view", "verdict")
+        for name in (
+            "adjustment",
+            "finding",
+            "handed_in",
+            "late",
+            "record",
+            "report",
+            "show",
+            "student_view",
+            "verdict",
+        )
     }
 
     assert [] == sorted(
