@@ -80,7 +80,9 @@ def finals_of(
     file = named or store.overrides
     if named or file.exists():
         overrides = read_overrides(file, assignment.max_score)
-        screen.say(f"{file}: {len(overrides)} {'override' if len(overrides) == 1 else 'overrides'}")
+        other = store.overrides if named and store.overrides.exists() and not store.overrides.samefile(named) else None
+        count = f"{len(overrides)} {'override' if len(overrides) == 1 else 'overrides'}"
+        screen.say(f"{file}: {count}{f'; {other} is not read' if other else ''}")
     elif store.holds_overrides():
         screen.say(
             f"the earlier report holds overrides, and there is no {file}: this one is without them. Put their file "

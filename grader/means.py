@@ -1,17 +1,20 @@
 """By what means a report was made, and in what two reports differ, as words."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 
+from grader.record import Record
 from grader.report import RunHeader
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Record):
     """One thing that two runs do not have in common, as words."""
 
     name: str
+    """What it is."""
     old: str
+    """As it was in the earlier run."""
     new: str
+    """As it is in the later one."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.old}, now {self.new}"
@@ -27,4 +30,29 @@ def different_means(old: RunHeader, new: RunHeader) -> list[Difference]:
         ("torch", old.grader.torch, new.grader.torch),
         ("limit of a call", f"{old.timeout_s:g} s", f"{new.timeout_s:g} s"),
     ]
+    return _different(pairs)
+
+
+def all_differences(old: RunHeader, new: RunHeader) -> list[Difference]:
+    """In what two runs differ at all, but for when they began."""
+    pairs = [
+        ("seed", str(old.seed), str(new.seed)),
+        ("points", f"{old.assignment.max_score:.2f}", f"{new.assignment.max_score:.2f}"),
+        ("isolation", old.grader.isolation.value, new.grader.isolation.value),
+        ("late policy", _late(old), _late(new)),
+    ]
+    return [*different_means(old, new), *_different(pairs)]
+
+
+def _different(pairs: Iterable[tuple[str, str, str]]) -> list[Difference]:
     return [Difference(name=name, old=before, new=after) for name, before, after in pairs if before != after]
+
+
+def _late(header: RunHeader) -> str:
+    policy = header.assignment.late
+    if policy is None:
+        return "none"
+    return (
+        f"due {policy.due.isoformat(sep=' ', timespec='minutes')}, grace {policy.grace_minutes} min, "
+        f"{policy.percent_per_day:f} % a day, floor {policy.floor_percent:f} %, a mark counts {policy.marked_days}"
+    )

@@ -93,7 +93,7 @@ def must_know_checks(overrides: Iterable[Override], checks: Mapping[str, Decimal
     """
     for one in overrides:
         if one.check is not None and one.check not in checks:
-            close = difflib.get_close_matches(one.check, checks, n=_MOST_NEAR)
+            close = difflib.get_close_matches(one.check, checks, n=_MOST_NEAR, cutoff=0.7)
             near = f"did you mean {' or '.join(close)}?" if close else f"the checks are {', '.join(checks)}"
             raise OverrideError(
                 f"{one.where}: no check is called {quoted(one.check)}; wanted its id or {TOTAL!r}; {near}"
