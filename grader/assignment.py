@@ -276,7 +276,9 @@ def _fault(file: Path, fault: Any) -> str:
         return f"{file}, {place}: unknown key{near(str(fault['loc'][-1]), _known_keys(fault['loc'][:-1]))}"
     if fault["type"] == "missing":
         return f"{file}, {place}: missing; it must be given"
-    return f"{file}, {place}: {fault['msg']}; got {fault['input']!r}"
+    found = fault["input"]
+    shown = found.isoformat() if isinstance(found, date) else repr(found)  # a time is a date, too
+    return f"{file}, {place}: {fault['msg']}; got {shown}"
 
 
 def _known_keys(path: tuple[int | str, ...]) -> list[str]:

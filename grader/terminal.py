@@ -81,7 +81,7 @@ class Screen:
             else ""
         )
         if overview.is_adjusted and overview.final_mean is not None:
-            mean += f"; {overview.final_mean:.2f} with late days and overrides"
+            mean += f"; final mean {overview.final_mean:.2f}"
         counts = [f"{overview.count(status)} {status.replace('_', ' ')}" for status in Status if overview.count(status)]
         self._out.print(f"{', '.join(counts)}{mean}")
         for line in overview.adjustments():

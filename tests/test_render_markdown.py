@@ -2,7 +2,7 @@
 
 from markdown_it import MarkdownIt
 from sample_findings import make_diagnosis
-from sample_report import HOSTILE, make_header, make_report, make_submission, sample_class
+from sample_report import HOSTILE, late_class, make_header, make_report, make_submission, sample_class
 
 from grader.render.markdown import summary_markdown
 from grader.render.overview import summarise
@@ -135,3 +135,23 @@ def test_summary_of_a_realistic_class_is_short():
     text = summary_markdown(summarise(report, report.submissions))
 
     assert len(text) < 6000
+
+
+def test_summary_shows_both_figures_where_a_score_was_adjusted():
+    """What counts in front, and what was done to it in words."""
+    report = late_class()
+
+    text = summary_markdown(summarise(report, report.submissions))
+
+    assert (
+        "Mean **20.83**, median 12.50 of 100.00. With late days and overrides: mean **33.26**, median 31.53.\n"
+        "\n"
+        "- 2 handed in late, which takes 1.45 points in all\n"
+        "- 2 with points that staff decided\n"
+        "- 1 timed by the date of a commit, which is what the student's own machine said\n"
+        "- 1 of unknown time: nothing is taken off, though there is a deadline\n"
+        "\n"
+        "| Submission | Final | Score | Single-head attention | First problem |\n"
+        "| :-- | --: | --: | --: | :-- |\n"
+        "| `ada` | 13.05 | 12.50 | 12.50 | "
+    ) in text

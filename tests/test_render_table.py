@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from sample_report import HOSTILE, make_part, make_report, make_submission, sample_class
+from sample_report import HOSTILE, late_class, make_part, make_report, make_submission, sample_class
 
 from grader.render.overview import summarise
 from grader.render.table import grades_csv
@@ -98,3 +98,19 @@ def test_grades_csv_rows_are_as_long_as_the_head():
 
     assert {13} == {len(row) for row in rows}
     assert 21 == len(rows)
+
+
+def test_grades_csv_tells_what_late_days_and_staff_changed():
+    """Behind the columns there always were; empty where there is no such thing, and not where it is nothing."""
+    report = late_class()
+
+    rows = list(csv.reader(io.StringIO(grades_csv(summarise(report, report.submissions)))))
+
+    assert [
+        ["final_score", "late", "overrides"],
+        ["13.05", "-1.45", "2.00"],
+        ["0.00", "", ""],
+        ["50.00", "", ""],
+        ["70.00", "", "70.00"],
+    ] == [row[-3:] for row in rows]
+    assert ["12.50", "0.00", "50.00", ""] == [row[2] for row in rows[1:]]
