@@ -300,6 +300,7 @@ def test_assignment_digest_changes_with_a_new_or_renamed_check_file(folder):
 def test_assignment_late_policy_is_read_and_no_part_of_the_digest(folder):
     """A deadline that is set or moves decides nothing of what code earns, and makes nobody grade again."""
     before = read_assignment(folder)
+    digest = before.digest
     rewrite(folder, 'title = "Tiny"', f'title = "Tiny"\nlate = {{ due = {MOMENT}, percent_per_day = 12.5 }}')
 
     after = read_assignment(folder)
@@ -311,7 +312,7 @@ def test_assignment_late_policy_is_read_and_no_part_of_the_digest(folder):
         after.late.floor_percent,
         after.late.marked_days,
     )
-    assert before.digest == after.digest
+    assert digest == after.digest
 
 
 def test_assignment_digest_changes_with_the_order_of_callables(folder):

@@ -173,9 +173,9 @@ def test_overrides_of_a_group_say_that_all_get_them(read, tmp_path):
 
 def test_overrides_messages_have_no_power_over_a_terminal(read):
     """A folder can be called anything, and a near name is quoted."""
-    hostile = handed(HOSTILE, Person(name="near"))
+    hostile = handed(HOSTILE, Person(name="near"), Person(name="far"))
 
-    (remark,) = match_overrides(read("neer,total,1,x"), [hostile]).remarks
+    remarks = match_overrides(read("neer,total,1,x", "far,total,1,x"), [hostile]).remarks
 
-    assert "\x1b" not in remark
-    assert "\u202e" not in remark
+    assert 2 == len(remarks)
+    assert [] == [character for remark in remarks for character in "\x1b\u202e\u200b" if character in remark]

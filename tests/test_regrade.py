@@ -122,6 +122,15 @@ def test_compare_check_that_passes_now_is_a_change():
     )
 
 
+def test_compare_check_with_other_points_for_the_same_verdict_is_a_change():
+    """Its points were changed in the assignment."""
+    (check,) = one_change(
+        make_submission(checks=[make_check(**PASSED)]), make_submission(checks=[make_check(**PASSED | {"score": 1})])
+    ).checks
+
+    assert (check.old_verdict, 2, 1) == (check.new_verdict, check.old_score, check.new_score)
+
+
 @pytest.mark.parametrize(
     "fields",
     [
