@@ -13,7 +13,7 @@ from grader.assignment import Assignment
 from grader.overrides import Handed, Override, match_overrides, must_know_checks, read_overrides
 from grader.publish import is_published, publish_submission
 from grader.report import RunHeader, Submission
-from grader.store import Store
+from grader.store import Earlier, Store
 from grader.terminal import Screen
 
 
@@ -35,7 +35,7 @@ class Finals:
         self,
         store: Store,
         header: RunHeader,
-        before: RunHeader | None,
+        earlier: Earlier | None,
         kept: Sequence[Submission],
         checks: Mapping[str, Decimal],
     ) -> None:
@@ -46,8 +46,8 @@ class Finals:
         Args:
             store: where.
             header: this run.
-            before: the run that is continued, if one is.
-            kept: its entries.
+            earlier: the run that is continued, if one is, as it left it.
+            kept: what is kept of it.
             checks: points of every check, by id.
 
         Raises:
@@ -55,8 +55,10 @@ class Finals:
         """
         must_know_checks(self.overrides, checks)
         finals = [self.of(entry) for entry in kept]
-        for old, entry in zip(kept, finals, strict=True):
-            if header != before or entry is not old or not is_published(store, entry):
+        is_same = earlier is not None and earlier.header == header
+        before = earlier.submissions if earlier else {}
+        for entry in finals:
+            if not is_same or entry != before.get(entry.id) or not is_published(store, entry):
                 publish_submission(store, header, entry, header.created.date())
         store.begin(header, finals)
 

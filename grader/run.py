@@ -130,7 +130,7 @@ def _grade_into(
             header = _grade(options, work, zygote, store, screen)
     else:
         checks = {check.id: check.max_score for entry in kept for check in entry.checks}
-        finals.begin(store, header, earlier.header if earlier else None, kept, checks)
+        finals.begin(store, header, earlier, kept, checks)
     return _exit_code(options, _finish(store, header, screen))
 
 
@@ -165,7 +165,7 @@ def _grade(options: Options, work: _Work, zygote: Zygote | None, store: Store, s
         header = _isolated(options, work, found.level, found.detail)
         screen.isolation(header.grader)
         checks = {spec.id: spec.points for spec in grading.checking.specs}
-        work.finals.begin(store, header, work.earlier.header if work.earlier else None, work.kept, checks)
+        work.finals.begin(store, header, work.earlier, work.kept, checks)
         with screen.progress(len(work.todo)) as count:
             for graded in grade_all(grading, work.todo, zygote):
                 submission = work.finals.of(graded)
