@@ -249,8 +249,16 @@ def _row(header: RunHeader, submission: Submission) -> Row:
         late=_changed(submission, AdjustmentKind.LATE),
         overrides=_changed(submission, AdjustmentKind.OVERRIDE),
         is_late=is_late(submission.handed_in, header.assignment.late),
-        timed_by=submission.handed_in.source if submission.handed_in else None,
+        timed_by=_timed_by(submission),
     )
+
+
+def _timed_by(submission: Submission) -> TimeSource | None:
+    """Who says when it came. A platform that marks what is late says of the others that they are not."""
+    handed_in = submission.handed_in
+    if handed_in is None or (handed_in.time is None and handed_in.source is not TimeSource.PLATFORM):
+        return None
+    return handed_in.source
 
 
 def _changed(submission: Submission, kind: AdjustmentKind) -> Decimal | None:
