@@ -5,6 +5,7 @@ Read once and checked whole: every fault names the file, the field, what was fou
 
 import difflib
 import hashlib
+import json
 import re
 import tomllib
 from collections.abc import Iterable
@@ -16,6 +17,8 @@ from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
+
+from grader.late import LatePolicy
 
 FILE = "assignment.toml"
 #: Folder of a course's reference with right solutions of every style, by assignment: they decide no grade.
@@ -160,6 +163,8 @@ class Assignment(_Section):
     tolerances: Tolerances = Tolerances()
     feedback: Feedback = Feedback()
     rules: Rules = Rules()
+    #: What handing in late costs; nothing where it is left out. Not part of the digest.
+    late: LatePolicy | None = None
     #: What a callable loses whose mistakes are all known: `mistakes`, the price of each, once a submission; or
     #: `checks`, the points of every check that fails.
     scoring: Literal["checks", "mistakes"] = "mistakes"
@@ -218,15 +223,20 @@ class Assignment(_Section):
 
     @cached_property
     def digest(self) -> str:
-        """Identity of what decides a grade: `assignment.toml`, the checks, the reference and its mistakes."""
+        """Identity of what decides a grade: `assignment.toml`, the checks, the reference and its mistakes.
+
+        `[late]` is left out: it decides nothing of what code earns, and a deadline that moves makes nobody grade again.
+        """
         folders = {"checks": self.checks, "reference": self.folder.parents[1] / "reference"}
-        files = {FILE: self.where} | {
+        files = {
             f"{name}/{file.relative_to(folder).as_posix()}": file
             for name, folder in folders.items()
             for file in folder.rglob("*")
             if file.suffix in (".py", ".toml") and VARIANTS not in file.relative_to(folder).parts
         }
-        hashed = hashlib.sha256()
+        stated = tomllib.loads(self.where.read_text(encoding="utf-8"))
+        stated.pop("late", None)
+        hashed = hashlib.sha256(json.dumps(stated, default=str).encode())
         for name in sorted(files):
             hashed.update(f"{name}\0{hashlib.sha256(files[name].read_bytes()).hexdigest()}\n".encode())
         return hashed.hexdigest()
@@ -266,7 +276,9 @@ def _fault(file: Path, fault: Any) -> str:
         return f"{file}, {place}: unknown key{near(str(fault['loc'][-1]), _known_keys(fault['loc'][:-1]))}"
     if fault["type"] == "missing":
         return f"{file}, {place}: missing; it must be given"
-    return f"{file}, {place}: {fault['msg']}; got {fault['input']!r}"
+    found = fault["input"]
+    shown = found.isoformat() if isinstance(found, date) else repr(found)  # a time is a date, too
+    return f"{file}, {place}: {fault['msg']}; got {shown}"
 
 
 def _known_keys(path: tuple[int | str, ...]) -> list[str]:
@@ -279,6 +291,7 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
         "tolerances": Tolerances,
         "feedback": Feedback,
         "rules": Rules,
+        "late": LatePolicy,
     }
     named = [step for step in path if isinstance(step, str) and step in sections]
     section = sections[named[-1]] if named else Assignment

@@ -45,7 +45,7 @@ def charge(
         charges = []
         for mistake in _names(one):
             price = min(due[mistake], left)
-            charges.append(Charge(mistake=mistake, price=price, carried_from=met.get(mistake)))
+            charges.append(Charge(mistake=mistake, price=price, carried_from=met.get(mistake), callable=one.callable))
             due[mistake] -= price
             left -= price
             met.setdefault(mistake, one.callable)

@@ -14,6 +14,8 @@ class Charge(Record):
     """Points it costs here; 0 where its whole price was charged before."""
     carried_from: str | None = None
     """The callable in which the same mistake was charged first, if it was."""
+    callable: str = ""
+    """The callable that loses it."""
 
 
 class Diagnosis(Record):

@@ -21,6 +21,11 @@ def publish_submission(store: Store, header: RunHeader, submission: Submission, 
     store.write(f"students/{page}", student_page(view))
 
 
+def is_published(store: Store, submission: Submission) -> bool:
+    """Whether both pages of a submission are there, whatever they say."""
+    return all((store.folder / folder / page_name(submission.id)).exists() for folder in ("staff", "students"))
+
+
 def publish_class(store: Store, header: RunHeader, submissions: Iterable[Submission]) -> Overview:
     """Write what is about all submissions."""
     overview = summarise(header, submissions)

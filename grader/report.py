@@ -15,6 +15,7 @@ from pydantic import AwareDatetime, Field, model_validator
 from grader.adjustment import Adjustment
 from grader.finding import Charge, Diagnosis, Example, Shapes
 from grader.handed_in import HandIn, Person
+from grader.late import LatePolicy
 from grader.record import Record, Score, Seconds, StudentText
 from grader.verdict import Verdict
 
@@ -77,6 +78,8 @@ class Assignment(Record):
     """Hash over everything that can change a grade: the assignment's files and the reference."""
     feedback: Feedback = Feedback()
     """What its students may see."""
+    late: LatePolicy | None = None
+    """What handing in late costs; null where nothing is taken off for it."""
 
 
 class Grader(Record):

@@ -6,27 +6,29 @@ while this process imports its own.
 """
 
 import os
-import platform
 import secrets
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from decimal import Decimal
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from grader import __version__, interrupt, report
+from grader import interrupt
 from grader.assignment import Assignment, AssignmentError
 from grader.course import Course, CourseError, find_course
+from grader.final import Finals, finals_of
 from grader.find import FindError, Found, find_submissions, unread_archives
+from grader.header import continued, make_header
 from grader.intake import IntakeError, file_names
 from grader.launch import ONE_THREAD, ForkLauncher, LaunchError, SpawnLauncher, Zygote, can_fork
+from grader.means import different_means
+from grader.overrides import OverrideError
 from grader.publish import publish_class, publish_submission
 from grader.render.overview import Overview
 from grader.report import Isolation, RunHeader, Status, Submission
 from grader.report_json import ReportError
+from grader.sheet import SheetError
 from grader.stage import file_digest, stage
 from grader.store import Earlier, Store, StoreError
 from grader.terminal import Screen
@@ -34,6 +36,17 @@ from grader.worker.sandbox.privileges import hide_memory
 
 #: Exit codes of `grade`; one that was interrupted has that of its signal.
 GRADED, SOME_UNGRADED, USAGE, NOT_ISOLATED, BELOW = 0, 1, 2, 3, 4
+_USERS_FAULTS = (
+    AssignmentError,
+    CourseError,
+    FindError,
+    IntakeError,
+    LaunchError,
+    OverrideError,
+    ReportError,
+    SheetError,
+    StoreError,
+)
 
 
 class RunError(Exception):
@@ -58,6 +71,8 @@ class Options:
     is_resumed: bool
     is_forced: bool
     call_s: float | None
+    #: What staff decided; `overrides.csv` in the folder of the reports, if there is one, where none is named.
+    overrides: Path | None
     fail_under: Decimal | None
     #: Whether to grade with the strongest isolation there is, instead of refusing what is less than strong.
     is_any_isolation_enough: bool
@@ -73,7 +88,7 @@ def run(options: Options, screen: Screen) -> int:
     store = Store(options.out)
     try:
         return _run(options, store, screen)
-    except (AssignmentError, CourseError, FindError, StoreError, ReportError, LaunchError, IntakeError) as error:
+    except _USERS_FAULTS as error:
         raise RunError(str(error)) from None
     except OSError as error:
         what_to_do = (
@@ -97,11 +112,12 @@ def _grade_into(
 ) -> int:
     earlier = _earlier(options, store)
     usual_s = earlier.header.timeout_s if earlier else assignment.limits.call_s
-    header = _header(assignment, _seed(options, earlier), options.call_s or usual_s)
+    header = make_header(assignment, _seed(options, earlier), options.call_s or usual_s)
     if earlier:
         _must_match(earlier.header, header)
-        header = earlier.header
+        header = continued(earlier.header, header)
     kept, todo = _split(options, assignment, found, earlier)
+    finals = finals_of(store, options.overrides, assignment, [*kept, *todo], screen)
     screen.banner(header, len(todo), options.jobs)
     for name, reason in unread_archives(options.folder, found).items():
         screen.say(f"{name} is not graded: {reason}")
@@ -110,9 +126,11 @@ def _grade_into(
     if todo:
         jobs = min(options.jobs, len(todo))
         with Zygote(jobs, assignment.rules) if can_fork() else nullcontext() as zygote:
-            header = _grade(options, _Work(course, assignment, header, earlier, kept, todo), zygote, store, screen)
+            work = _Work(course, assignment, header, earlier, kept, todo, finals)
+            header = _grade(options, work, zygote, store, screen)
     else:
-        store.begin(header, kept)
+        checks = {check.id: check.max_score for entry in kept for check in entry.checks}
+        finals.begin(store, header, earlier, kept, checks)
     return _exit_code(options, _finish(store, header, screen))
 
 
@@ -125,6 +143,7 @@ class _Work(NamedTuple):
     earlier: Earlier | None
     kept: list[Submission]
     todo: list[Found]
+    finals: Finals
 
 
 def _grade(options: Options, work: _Work, zygote: Zygote | None, store: Store, screen: Screen) -> RunHeader:
@@ -145,9 +164,11 @@ def _grade(options: Options, work: _Work, zygote: Zygote | None, store: Store, s
         found = isolation()
         header = _isolated(options, work, found.level, found.detail)
         screen.isolation(header.grader)
-        store.begin(header, work.kept)
+        checks = {spec.id: spec.points for spec in grading.checking.specs}
+        work.finals.begin(store, header, work.earlier, work.kept, checks)
         with screen.progress(len(work.todo)) as count:
-            for submission in grade_all(grading, work.todo, zygote):
+            for graded in grade_all(grading, work.todo, zygote):
+                submission = work.finals.of(graded)
                 publish_submission(store, header, submission, header.created.date())
                 store.add(submission)
                 count.step()
@@ -220,41 +241,9 @@ def _seed(options: Options, earlier: Earlier | None) -> int:
     return earlier.header.seed
 
 
-def _header(assignment: Assignment, seed: int, timeout_s: float) -> RunHeader:
-    feedback = report.Feedback(
-        level=report.FeedbackLevel(assignment.feedback.level), full_from=assignment.feedback.full_from
-    )
-    return RunHeader(
-        created=datetime.now(UTC),
-        seed=seed,
-        timeout_s=timeout_s,
-        assignment=report.Assignment(
-            name=assignment.name,
-            title=assignment.title,
-            max_score=assignment.max_score,
-            digest=assignment.digest,
-            feedback=feedback,
-        ),
-        grader=report.Grader(
-            version=__version__,
-            python=platform.python_version(),
-            torch=version("torch"),
-            isolation=Isolation.NONE,  # until it has been tried
-        ),
-    )
-
-
 def _must_match(earlier: RunHeader, now: RunHeader) -> None:
     """One report, one set of checks and versions: entries that cannot be compared do not stand side by side."""
-    pairs = [
-        ("assignment", earlier.assignment.name, now.assignment.name),
-        ("digest of the assignment", earlier.assignment.digest[:12], now.assignment.digest[:12]),
-        ("grader", earlier.grader.version, now.grader.version),
-        ("Python", earlier.grader.python, now.grader.python),
-        ("torch", earlier.grader.torch, now.grader.torch),
-        ("limit of a call", f"{earlier.timeout_s:g} s", f"{now.timeout_s:g} s"),
-    ]
-    different = [f"{name} {old}, now {new}" for name, old, new in pairs if old != new]
+    different = [str(one) for one in different_means(earlier, now)]
     if different:
         raise RunError(
             f"the earlier report was made with other means ({'; '.join(different)}); grade everything again "
@@ -299,7 +288,7 @@ def _exit_code(options: Options, overview: Overview) -> int:
         return SOME_UNGRADED
     limit = options.fail_under
     if limit is not None and any(
-        row.score is not None and 100 * row.score < limit * row.max_score for row in overview.rows
+        row.final_score is not None and 100 * row.final_score < limit * row.max_score for row in overview.rows
     ):
         return BELOW
     return GRADED

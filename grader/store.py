@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,11 @@ from grader.whole_file import TORN, replace_whole
 
 REPORT = "report.json"
 JOURNAL = "journal.jsonl"
+#: What staff decided; read by runs, and written by people only.
+OVERRIDES = "overrides.csv"
 _LOCK = ".lock"
+#: An adjustment in JSON. What a student wrote cannot look like it: its quotation marks are escaped.
+_OVERRIDE = re.compile(rb'"kind": ?"override"')
 
 
 class StoreError(Exception):
@@ -53,12 +58,21 @@ class Store:
         return self.folder / JOURNAL
 
     @property
+    def overrides(self) -> Path:
+        return self.folder / OVERRIDES
+
+    @property
     def is_used(self) -> bool:
         """Whether a run has written here."""
         return self.report.exists() or self.journal.exists()
 
+    def holds_overrides(self) -> bool:
+        """Whether what an earlier run left has scores that staff decided."""
+        files = [file for file in (self.report, self.journal) if file.exists()]
+        return any(_OVERRIDE.search(file.read_bytes()) for file in files)
+
     def must_be_usable(self) -> None:
-        """Raises StoreError when the folder is a file, or holds things no run has written."""
+        """Raises StoreError when the folder is a file, or holds things no run has written, but for overrides."""
         if self.folder.exists() and not self.folder.is_dir():
             raise StoreError(f"{self.folder} is a file; wanted a folder for the reports (-o)")
         if self.folder.is_dir() and not self.is_used and any(not _is_left(path) for path in self.folder.iterdir()):
@@ -193,8 +207,8 @@ class Store:
 
 
 def _is_left(path: Path) -> bool:
-    """Whether it is nothing but what a killed run left."""
-    return _is_torn(path) or path.name == _LOCK
+    """Whether it is nothing but what a killed run left, or what staff put there for the next one."""
+    return _is_torn(path) or path.name in (_LOCK, OVERRIDES)
 
 
 def _is_torn(path: Path) -> bool:

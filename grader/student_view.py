@@ -10,6 +10,7 @@ private until it is named here. What is never in one:
 - a mistake, an example or shapes that rest on hidden checks alone: what was found tells what was asked. What such a
   mistake cost is told, because it is part of the student's points, and its name is not;
 - the ids of mistakes, which lead to the course's own notes;
+- why staff decided the points of a hidden check: the reason may tell what it asks;
 - how the grader failed, where it did: such a text may quote the grader's own files and values.
 """
 
@@ -20,12 +21,16 @@ from decimal import Decimal
 
 from grader.adjustment import AdjustmentKind
 from grader.finding import Charge, Diagnosis, Example, Matrix, Shapes, Step
+from grader.late import hand_in_text
 from grader.report import Check, Feedback, FeedbackLevel, Part, RunHeader, Status, Submission
 from grader.verdict import Verdict
 
 GRADER_FAILED = (
     "The grader itself failed here. This is not your mistake and does not count as zero points; "
     "the course staff will grade it again."
+)
+GRADER_FAILED_AND_STAFF_DECIDED = (
+    "The grader itself failed here. This is not your mistake; the course staff decided your points."
 )
 #: Stands for the title of a mistake that is charged and not shown.
 FOUND_BY_HIDDEN_CHECKS = "a mistake found by hidden checks"
@@ -177,11 +182,14 @@ class StudentView:
     torch: str
     id: str
     status: Status
+    #: What the code earned.
     score: Decimal | None
     max_score: Decimal
-    #: Points that count: `score` with the adjustments.
+    #: What counts: the score with the adjustments.
     final_score: Decimal | None
     adjustments: tuple[StudentAdjustment, ...]
+    #: When it was handed in, and how that is to the deadline, in words; empty where nobody says.
+    handed_in: str
     reason: str | None
     notes: tuple[str, ...]
     files: tuple[str, ...]
@@ -227,7 +235,8 @@ def student_view(header: RunHeader, submission: Submission, feedback: Feedback, 
         max_score=submission.max_score,
         final_score=submission.final_score,
         adjustments=tuple(_adjustments(submission)),
-        reason=GRADER_FAILED if submission.status is Status.GRADER_ERROR else submission.reason,
+        handed_in=hand_in_text(submission.handed_in, header.assignment.late, is_for_staff=False),
+        reason=_reason(submission),
         notes=submission.notes,
         files=tuple(file.name for file in submission.files),
         parts=tuple(_part(part, shown) for part in submission.parts),
@@ -287,6 +296,12 @@ def _public_ids(submission: Submission) -> Mapping[str, str]:
     hidden = (check.id for check in submission.checks if not check.visible)
     names = {check_id: f"hidden-{number}" for number, check_id in enumerate(hidden, 1)}
     return {check.id: names.get(check.id, check.id) for check in submission.checks}
+
+
+def _reason(submission: Submission) -> str | None:
+    if submission.status is not Status.GRADER_ERROR:
+        return submission.reason
+    return GRADER_FAILED if submission.final_score is None else GRADER_FAILED_AND_STAFF_DECIDED
 
 
 def _adjustments(submission: Submission) -> Iterator[StudentAdjustment]:

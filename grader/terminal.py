@@ -1,7 +1,7 @@
 """What a TA sees while a run goes on and when it has ended. Strings of students pass `show.for_terminal`."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 
@@ -19,6 +19,8 @@ from grader.store import Store
 MOST_ROWS = 60
 #: Lines of mistakes, and of callables with an unknown one.
 MOST_MISTAKES = 8
+#: Lines of one kind of news.
+MOST_NEWS = 10
 #: Characters of an id in the table.
 _LONGEST_ID = 28
 #: Seconds between lines of progress where there is no terminal to redraw.
@@ -49,6 +51,13 @@ class Screen:
     def say(self, text: str) -> None:
         """One line of news."""
         self._err.print(for_terminal(text), markup=False)
+
+    def say_some(self, texts: Sequence[str]) -> None:
+        """The first of many lines of news, and how many more there are."""
+        for text in texts[:MOST_NEWS]:
+            self.say(text)
+        if len(texts) > MOST_NEWS:
+            self.say(f"... and {len(texts) - MOST_NEWS} more of this kind")
 
     @contextmanager
     def progress(self, total: int) -> Iterator["Count"]:
@@ -83,8 +92,12 @@ class Screen:
             if overview.mean is not None
             else ""
         )
+        if overview.is_adjusted and overview.final_mean is not None:
+            mean += f"; final mean {overview.final_mean:.2f}"
         counts = [f"{overview.count(status)} {status.replace('_', ' ')}" for status in Status if overview.count(status)]
         self._out.print(f"{', '.join(counts)}{mean}")
+        for line in overview.adjustments():
+            self._out.print(f"  {line}", markup=False)
         for file in ("index.html", "students", "grades.csv", "summary.md", "report.json"):
             self._out.print(f"  {store.folder / file}", markup=False, soft_wrap=True)
 
@@ -126,24 +139,27 @@ def _table(overview: Overview, width: int) -> Table:
     """A row a submission; without the parts where the terminal is too narrow to show their points whole."""
     rows = overview.rows[:MOST_ROWS]
     longest = min(max((len(row.id) for row in rows), default=0), _LONGEST_ID)
-    names = ["score", *(part.name for part in overview.parts)]
-    if longest + sum(max(len(name), 6) + 2 for name in names) > width:
-        names = ["score"]
+    scores = ["final", "score"] if overview.is_adjusted else ["score"]
+    parts = [part.name for part in overview.parts]
+    if longest + sum(max(len(name), 6) + 2 for name in (*scores, *parts)) > width:
+        parts = []
     table = Table(box=None, pad_edge=False)
     table.add_column("submission", no_wrap=True, overflow="ellipsis", min_width=max(longest, 10), max_width=_LONGEST_ID)
-    for name in names:
+    for name in (*scores, *parts):
         table.add_column(name, justify="right", no_wrap=True, min_width=max(len(name), 6))
     table.add_column("first problem")  # the one that gives way: were it `no_wrap`, rich would drop narrower columns
     for row in rows:
-        table.add_row(*_cells(row, names[1:]))
+        table.add_row(*_cells(row, parts, overview.is_adjusted))
     return table
 
 
-def _cells(row: Row, parts: list[str]) -> list[Text]:
+def _cells(row: Row, parts: list[str], has_final: bool) -> list[Text]:
     style = "" if row.status is Status.GRADED else "bold red"
+    score = Text(_points(row.score), style=style or ("" if has_final else "bold"))
     return [
         Text(for_terminal(" ".join(row.id.split()))),
-        Text(_points(row.score), style=style or "bold"),
+        *([Text(_points(row.final_score), style="bold")] if has_final else []),
+        score,
         *(Text(_points(row.parts.get(part))) for part in parts),
         Text(for_terminal(row.first_problem), style=style, no_wrap=True, overflow="ellipsis"),
     ]

@@ -20,7 +20,10 @@ from sample_findings import (
     mask_example,
 )
 
+from grader.adjustment import Adjustment
 from grader.finding import Charge
+from grader.handed_in import HandIn
+from grader.late import LatePolicy
 from grader.record import round_score
 from grader.report import (
     Assignment,
@@ -477,3 +480,27 @@ def _hostile(check: Check) -> dict[str, Any]:
 
 def _eval_flag() -> Flag:
     return Flag(kind="eval", file="multi_head.py", line=12, detail="eval(name) with a name built at run time")
+
+
+#: What handing in late costs, in `late_class`.
+POLICY = LatePolicy(due="2026-11-29T23:59:00+01:00", percent_per_day=10, grace_minutes=15)
+
+
+def late_class() -> Report:
+    """Build a run with a deadline: one late and given points, one late by git, one in time, one that staff decided."""
+    fair = Adjustment(kind="override", points=2, reason="the handout was wrong", check=make_check().id)
+    late = Adjustment(kind="late", points="-1.45", reason="handed in 2 hours after the deadline: 10 % less")
+    total = Adjustment(kind="override", points=70, reason="handed in on paper")
+    marked = HandIn(source="platform", is_marked_late=True)
+    by_git = HandIn(source="git", time="2026-11-30T23:50:00+01:00")
+    in_time = HandIn(source="roster", time="2026-11-30T00:10:00+01:00")
+    students = [
+        make_submission(adjustments=[fair, late], final_score="13.05", handed_in=marked),
+        make_submission(id="bela", score=0, handed_in=by_git),
+        make_submission(id="cyd", score=50, handed_in=in_time),
+        make_submission(
+            id="dmitri", status=Status.GRADER_ERROR, score=None, reason="died", adjustments=[total], final_score=70
+        ),
+    ]
+    assignment = make_header().assignment.model_copy(update={"late": POLICY})
+    return make_report(*students, assignment=assignment)

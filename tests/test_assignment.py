@@ -1,5 +1,6 @@
 """`assignment.toml`: what is read, and what an author is told about a mistake in it."""
 
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from sample_course import ASSIGNMENT, write_course
 from grader.assignment import AssignmentError, read_assignment
 
 ROOT = Path(__file__).parents[1]
+#: A deadline as TOML.
+MOMENT = "2026-11-29T23:59:00+01:00"
 
 
 @pytest.fixture
@@ -127,7 +130,7 @@ def test_assignment_that_is_no_utf8_says_so(folder):
             'title = "Tiny"',
             'title = "Tiny"\nfolder = "elsewhere"',
             ", folder: unknown key; there are: title, published_seed, parts, limits, tolerances, feedback, rules, "
-            "scoring, prices",
+            "late, scoring, prices",
         ),
         ("points = 6", "points = -1", ", parts.0.points: Input should be greater than 0; got -1"),
         (
@@ -179,6 +182,44 @@ def test_assignment_that_is_no_utf8_says_so(folder):
             'title = "Tiny"',
             'title = "Tiny"\nrules = { imports = ["torch.nn"] }',
             ", rules.imports.0: wanted the name of a package as it is imported, such as numpy; got 'torch.nn'",
+        ),
+        *(
+            ('title = "Tiny"', f'title = "Tiny"\nlate = {{ {fields} }}', told)
+            for fields, told in (
+                ("percent_per_day = 10", ", late.due: missing; it must be given"),
+                (f"due = {MOMENT}", ", late.percent_per_day: missing; it must be given"),
+                (
+                    "due = 2026-11-29T23:59:00, percent_per_day = 10",
+                    ", late.due: wanted a date and time with its offset from UTC, such as 2026-11-29T23:59:00+01:00; "
+                    "got 2026-11-29T23:59:00",
+                ),
+                (
+                    "due = 1764457140, percent_per_day = 10",
+                    ", late.due: wanted a date and time with its offset from UTC, such as 2026-11-29T23:59:00+01:00; "
+                    "got 1764457140",
+                ),
+                (
+                    f"due = {MOMENT}, percent_per_day = 101",
+                    ", late.percent_per_day: Input should be less than or equal to 100; got 101",
+                ),
+                (
+                    f"due = {MOMENT}, percent_per_day = 10, floor_percent = -1",
+                    ", late.floor_percent: Input should be greater than or equal to 0; got -1",
+                ),
+                (
+                    f"due = {MOMENT}, percent_per_day = 10, grace_minuets = 15",
+                    ", late.grace_minuets: unknown key; did you mean 'grace_minutes'?",
+                ),
+                (
+                    f"due = {MOMENT}, percent_per_day = 10, marked_days = 0.5",
+                    ", late.marked_days: Input should be a valid integer; got 0.5",
+                ),
+                (
+                    f"due = {MOMENT}, percent_per_day = true",
+                    ", late.percent_per_day: Decimal input should be an integer, float, string or Decimal object; "
+                    "got True",
+                ),
+            )
         ),
         ('name = "scale"', 'name = "mix"', ", parts: two parts have one name; got ['mix', 'mix']"),
     ],
@@ -239,7 +280,11 @@ def test_assignment_digest_changes_with_what_decides_a_grade(folder, name):
     """Points and tolerances, visible and hidden checks, and the reference."""
     before = read_assignment(folder).digest
     file = folder / name
-    file.write_text(file.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
+    changed = (
+        text.replace("published_seed = 5", "published_seed = 6") if file.suffix == ".toml" else f"{text}\n# changed\n"
+    )
+    file.write_text(changed, encoding="utf-8")
 
     assert before != read_assignment(folder).digest
 
@@ -250,6 +295,40 @@ def test_assignment_digest_changes_with_a_new_or_renamed_check_file(folder):
     (folder / "checks/test_scale.py").rename(folder / "checks/test_scale_hidden.py")
 
     assert before != read_assignment(folder).digest
+
+
+def test_assignment_late_policy_is_read_and_no_part_of_the_digest(folder):
+    """A deadline that is set or moves decides nothing of what code earns, and makes nobody grade again."""
+    before = read_assignment(folder)
+    digest = before.digest
+    rewrite(folder, 'title = "Tiny"', f'title = "Tiny"\nlate = {{ due = {MOMENT}, percent_per_day = 12.5 }}')
+
+    after = read_assignment(folder)
+
+    assert before.late is None
+    assert (Decimal("12.5"), 0, 0, 1) == (
+        after.late.percent_per_day,
+        after.late.grace_minutes,
+        after.late.floor_percent,
+        after.late.marked_days,
+    )
+    assert digest == after.digest
+
+
+def test_assignment_digest_changes_with_the_order_of_callables(folder):
+    """A mistake is charged where it is met first."""
+    before = read_assignment(folder).digest
+    head, mix, gate = ASSIGNMENT.partition("[parts.callables.mix]")[0], *_tables("mix", "gate")
+    rest = ASSIGNMENT.removeprefix(head + mix + gate)
+    assert ASSIGNMENT == head + mix + gate + rest
+    (folder / "assignment.toml").write_text(head + gate + mix + rest, encoding="utf-8")
+
+    assert before != read_assignment(folder).digest
+
+
+def _tables(*names):
+    """The texts of these callables, up to the next table."""
+    return [re.search(rf"\[parts\.callables\.{name}\]\n(?:(?!\[).*\n)*", ASSIGNMENT)[0] for name in names]
 
 
 @pytest.mark.parametrize("name", ["README.md", "stub/mix.py", "checks/__pycache__/test_mix.cpython-311.pyc"])

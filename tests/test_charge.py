@@ -54,6 +54,13 @@ def test_charge_mistake_never_costs_more_than_the_checks_it_breaks():
     assert {"mix": [("swapped", Decimal("0.5"), None)]} == charged
 
 
+def test_charge_names_the_callable_that_loses_it():
+    """So that whoever gives points back knows how many were taken there."""
+    both = charge([explained("mix", "swapped"), explained("gate", "swapped")], PRICES, lost_of(mix=6, gate=5))
+
+    assert ["mix", "gate"] == [each.callable for one in both for each in one.charges]
+
+
 def test_charge_rest_of_a_capped_price_is_due_where_the_mistake_is_met_again():
     """Until the whole price is paid, wherever the checks leave room for it; then no more."""
     chain = [explained(name, "swapped") for name in ("first", "second", "third", "fourth")]

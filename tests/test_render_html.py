@@ -2,6 +2,7 @@
 
 import re
 from datetime import date
+from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from sample_findings import (
 from sample_report import (
     HOSTILE,
     graded,
+    late_class,
     make_check,
     make_header,
     make_part,
@@ -28,6 +30,7 @@ from sample_report import (
 )
 
 import grader.render.html
+from grader.adjustment import Adjustment
 from grader.finding import Charge
 from grader.render.by_hand import lay_out
 from grader.render.causes import find_causes
@@ -82,12 +85,12 @@ def student_page_of(submission, level="hint", header=None):
 
 
 def all_pages():
-    """Make every page of a realistic class."""
-    report = sample_class()
-    yield index_page(summarise(report, report.submissions))
-    for submission in report.submissions:
-        yield staff_page(report, submission)
-        yield student_page_of(submission, "full", report)
+    """Make every page of a realistic class, and of one with late days and overrides."""
+    for report in (sample_class(), late_class()):
+        yield index_page(summarise(report, report.submissions))
+        for submission in report.submissions:
+            yield staff_page(report, submission)
+            yield student_page_of(submission, "full", report)
 
 
 @pytest.fixture(scope="module")
@@ -719,6 +722,80 @@ def test_summarise_histogram_counts_full_marks_to_the_last_tenth():
     )
 
     assert (2, 1, 0, 0, 0, 1, 0, 0, 0, 1) == overview.histogram
+
+
+def test_pages_show_what_counts_and_how_it_came_about():
+    """The final score in front, then what the code earned and each change, for staff and for the student."""
+    ada = late_class().submissions[0]
+
+    for text in (staff_page(late_class(), ada), student_page_of(ada, "hint", late_class())):
+        page = Page(text)
+
+        assert (
+            "13.05 of 100 points How these points come about 12.5 earned by the code +2 decided by staff for “Output "
+            "and weights are right”: the handout was wrong −1.45 handed in 2 hours after the deadline: 10 % less "
+            "13.05 count Marked as late."
+        ) in page.text
+        assert "As earned by the code, before what is listed at the top was added or taken." in page.text
+
+
+def test_pages_total_of_a_grader_error_is_shown_as_decided():
+    """The student is not told to wait for what has been decided."""
+    dmitri = late_class().submissions[3]
+
+    page = Page(student_page_of(dmitri))
+
+    assert "– no score by the grader +70 decided by staff: handed in on paper 70 count" in page.text
+    assert "Decided by staff The grader itself failed here." in page.text
+
+
+def test_pages_without_adjustments_are_as_clean_as_ever():
+    """Nothing is said of what was not done."""
+    for text in (staff_page(make_header(), make_submission()), student_page_of(make_submission())):
+        words = Page(text).text
+
+        assert "12.5 of 100 points What" in words
+        assert not [word for word in ("count", "late", "staff decided", "Handed in") if word in words.split("What")[0]]
+
+
+def test_student_page_override_of_a_hidden_check_shows_its_title_only():
+    """Why staff decided so may tell what it asks."""
+    hidden = make_check(id="hidden", title="Very negative scores are kept", visible=False)
+    fair = Adjustment(kind="override", points=2, reason="SECRET", check="hidden")
+    submission = make_submission(checks=[hidden], adjustments=[fair], final_score="14.5")
+
+    assert "SECRET" not in student_page_of(submission, "full")
+    assert "+2 decided by staff for “Very negative scores are kept” 14.5" in Page(student_page_of(submission)).text
+    assert "SECRET" in staff_page(make_header(), submission)
+
+
+def test_pages_hostile_reason_is_text():
+    """It may quote a student."""
+    fair = Adjustment(kind="override", points=0, reason=HOSTILE)
+
+    submission = make_submission(adjustments=[fair], final_score=Decimal("12.5"))
+    for text in (staff_page(make_header(), submission), student_page_of(submission)):
+        assert "<script" not in text
+        assert "±0 decided by staff: =1+1|" in Page(text).text
+
+
+def test_index_page_shows_both_figures_where_a_score_was_adjusted():
+    """A column and two figures more, tags on the rows, and what was done in words."""
+    report = late_class()
+
+    page = Page(index_page(summarise(report, report.submissions)))
+
+    assert "Mean 20.83 Median 12.5 Final mean 33.26 Final median 31.53" in page.text
+    assert "1 timed by the date of a commit, which is what the student's own machine said" in page.text
+    assert "ada late decided by staff 13.05 12.5 12.5 graded" in page.text
+    assert "dmitri decided by staff 70 – " in page.text
+
+
+def test_index_page_shows_one_figure_where_nothing_was_adjusted():
+    """No column of what is the same."""
+    report = make_report(make_submission())
+
+    assert "Final" not in Page(index_page(summarise(report, report.submissions))).text
 
 
 def test_find_causes_blocked_checks_join_the_end_of_their_chain():

@@ -1,8 +1,9 @@
 """summary.md: a class on one screen."""
 
+import pytest
 from markdown_it import MarkdownIt
 from sample_findings import make_diagnosis
-from sample_report import HOSTILE, make_header, make_report, make_submission, sample_class
+from sample_report import HOSTILE, late_class, make_header, make_report, make_submission, sample_class
 
 from grader.render.markdown import summary_markdown
 from grader.render.overview import summarise
@@ -135,3 +136,39 @@ def test_summary_of_a_realistic_class_is_short():
     text = summary_markdown(summarise(report, report.submissions))
 
     assert len(text) < 6000
+
+
+@pytest.mark.parametrize(
+    ("handed_in", "is_unknown"),
+    [
+        (None, True),
+        ({"source": "roster", "extension_hours": 24}, True),
+        ({"source": "platform"}, False),
+        ({"source": "roster", "time": "2026-11-29T12:00:00Z"}, False),
+    ],
+)
+def test_summary_says_of_how_many_the_time_is_unknown(handed_in, is_unknown):
+    """A platform that marks what is late says of the others that they are not; an extension alone says nothing."""
+    text = summary_of(make_submission(handed_in=handed_in), assignment=late_class().assignment)
+
+    assert is_unknown is ("1 of unknown time: nothing is taken off, though there is a deadline" in text)
+
+
+def test_summary_shows_both_figures_where_a_score_was_adjusted():
+    """What counts in front, and what was done to it in words."""
+    report = late_class()
+
+    text = summary_markdown(summarise(report, report.submissions))
+
+    assert (
+        "Mean **20.83**, median 12.50 of 100.00. With late days and overrides: mean **33.26**, median 31.53.\n"
+        "\n"
+        "- 2 handed in late, which takes 1.45 points in all\n"
+        "- 2 with points that staff decided\n"
+        "- 1 timed by the date of a commit, which is what the student's own machine said\n"
+        "- 1 of unknown time: nothing is taken off, though there is a deadline\n"
+        "\n"
+        "| Submission | Final | Score | Single-head attention | First problem |\n"
+        "| :-- | --: | --: | --: | :-- |\n"
+        "| `ada` | 13.05 | 12.50 | 12.50 | "
+    ) in text

@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from sample_report import HOSTILE, make_part, make_report, make_submission, sample_class
+from sample_report import HOSTILE, late_class, make_part, make_report, make_submission, sample_class
 
 from grader.render.overview import summarise
 from grader.render.table import grades_csv
@@ -24,8 +24,9 @@ def test_grades_csv_whole_table_is_as_documented():
     text = grades_csv(summarise(report, report.submissions))
 
     assert (
-        "id,status,score,max_score,single_head,adjustment,first_problem,isolation\n"
-        "ada,graded,12.50,100.00,12.50,,single_head: wrong value: Output and weights are right,strong\n"
+        "id,status,score,max_score,single_head,adjustment,first_problem,isolation,"
+        "final_score,late,overrides\n"
+        "ada,graded,12.50,100.00,12.50,,single_head: wrong value: Output and weights are right,strong,12.50,,\n"
     ) == text
 
 
@@ -35,7 +36,7 @@ def test_grades_csv_grader_error_has_an_empty_score():
 
     rows = rows_of(make_submission(), error)
 
-    assert ["bela", "grader_error", "", "100.00", "", "", "grader error: died", "strong"] == rows[2]
+    assert ["bela", "grader_error", "", "100.00", "", "", "grader error: died", "strong", "", "", ""] == rows[2]
 
 
 def test_grades_csv_ungradable_has_zero_points():
@@ -44,7 +45,7 @@ def test_grades_csv_ungradable_has_zero_points():
 
     rows = rows_of(folder)
 
-    assert ["ada", "ungradable", "0.00", "100.00", "", "ungradable: no stub file", "strong"] == rows[1]
+    assert ["ada", "ungradable", "0.00", "100.00", "", "ungradable: no stub file", "strong", "0.00", "", ""] == rows[1]
 
 
 def test_grades_csv_part_columns_keep_their_order_and_fill_gaps():
@@ -88,12 +89,28 @@ def test_grades_csv_tells_the_isolation_in_every_row():
 
     rows = rows_of(make_submission(), make_submission(id="bela"), grader=weak)
 
-    assert ["isolation", "none", "none"] == [row[-1] for row in rows]
+    assert ["isolation", "none", "none"] == [row[rows[0].index("isolation")] for row in rows]
 
 
 def test_grades_csv_rows_are_as_long_as_the_head():
     """A realistic class makes a rectangle."""
     rows = rows_of(*sample_class().submissions)
 
-    assert {10} == {len(row) for row in rows}
+    assert {13} == {len(row) for row in rows}
     assert 21 == len(rows)
+
+
+def test_grades_csv_tells_what_late_days_and_staff_changed():
+    """Behind the columns there always were; empty where there is no such thing, and not where it is nothing."""
+    report = late_class()
+
+    rows = list(csv.reader(io.StringIO(grades_csv(summarise(report, report.submissions)))))
+
+    assert [
+        ["final_score", "late", "overrides"],
+        ["13.05", "-1.45", "2.00"],
+        ["0.00", "", ""],
+        ["50.00", "", ""],
+        ["70.00", "", "70.00"],
+    ] == [row[-3:] for row in rows]
+    assert ["12.50", "0.00", "50.00", ""] == [row[2] for row in rows[1:]]

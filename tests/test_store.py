@@ -11,9 +11,12 @@ import pytest
 from conftest import wait_until, write_files
 from sample_report import make_header, make_submission, sample_class
 
+from grader.adjustment import Adjustment
 from grader.report_json import ReportError, from_json, to_json
 from grader.store import Store, StoreError
 
+#: A point that staff gave.
+OVERRIDE = Adjustment(kind="override", points=1, reason="fair")
 #: Replaces one file again and again, with one of two texts.
 WRITER = """
 import sys
@@ -96,6 +99,38 @@ def test_store_folder_of_other_things_is_refused(tmp_path):
 
     with pytest.raises(StoreError, match="is not empty and holds no report"):
         Store(tmp_path).must_be_usable()
+
+
+def test_store_folder_of_overrides_is_usable(tmp_path):
+    """Staff may put their decisions there before the first run."""
+    write_files(tmp_path, {"overrides.csv": ""})
+
+    Store(tmp_path).must_be_usable()
+
+
+def test_store_overrides_outlive_a_run(store):
+    """No run writes or removes what staff wrote."""
+    write_files(store.folder, {"overrides.csv": "mine"})
+
+    begun(store, "ada").finish(make_header())
+    store.clear_journal()
+    store.keep_only("", set())
+
+    assert "mine" == store.overrides.read_text()
+
+
+@pytest.mark.parametrize("is_finished", [True, False])
+def test_store_tells_whether_the_earlier_run_holds_overrides(store, is_finished):
+    """In a report as in a journal; a student who prints such a line has none."""
+    begun(store)
+    store.add(make_submission(notes=('"kind": "override"', '"kind":"override"')))
+    before = store.holds_overrides()
+    store.add(make_submission(id="bob", score=1, final_score=2, adjustments=[OVERRIDE]))
+    if is_finished:
+        store.finish(make_header())
+        store.clear_journal()
+
+    assert (False, True) == (before, store.holds_overrides())
 
 
 def test_store_folder_that_a_killed_run_left_is_usable(tmp_path):

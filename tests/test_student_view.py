@@ -2,14 +2,23 @@
 
 import dataclasses
 from datetime import date
+from decimal import Decimal
 
 import pytest
 from sample_findings import ATTENTION, make_diagnosis, make_example, make_matrix, make_shapes
 from sample_report import graded, make_check, make_header, make_part, make_submission, sample_class
 
+from grader.adjustment import Adjustment
 from grader.finding import Charge
+from grader.handed_in import HandIn
 from grader.report import Feedback, FeedbackLevel, Flag, Status
-from grader.student_view import FOUND_BY_HIDDEN_CHECKS, GRADER_FAILED, level_in_force, student_view
+from grader.student_view import (
+    FOUND_BY_HIDDEN_CHECKS,
+    GRADER_FAILED,
+    GRADER_FAILED_AND_STAFF_DECIDED,
+    level_in_force,
+    student_view,
+)
 from grader.verdict import Verdict
 
 TODAY = date(2026, 12, 1)
@@ -346,3 +355,52 @@ def test_view_hidden_checks_are_numbered_in_order():
     hidden = [check.id for check in ada.checks if not check.visible]
     assert [f"hidden-{number}" for number in range(1, len(hidden) + 1)] == hidden
     assert [check.id for check in ada.checks] == [check.id for check in bela.checks]
+
+
+def test_view_final_score_and_adjustments_are_in_it_at_every_level():
+    """Points that count, and the reasons that were written for the student."""
+    adjustments = [
+        Adjustment(kind="override", points=2, reason="fair", check=make_check().id),
+        Adjustment(kind="late", points=-1, reason="one day"),
+    ]
+    submission = make_submission(adjustments=adjustments, final_score="13.5")
+
+    view = view_of(submission, "verdict")
+
+    assert (Decimal("12.50"), Decimal("13.50")) == (view.score, view.final_score)
+    assert [("override", 2, "fair", "Output and weights are right"), ("late", -1, "one day", "")] == [
+        (one.kind, one.points, one.reason, one.check) for one in view.adjustments
+    ]
+
+
+@pytest.mark.parametrize("check", [HIDDEN["id"], f"test_{SECRET}.py::gone"])
+def test_view_override_of_a_hidden_check_shows_its_title_only(check):
+    """The reason may tell what it asks; of a check that is not in the report nothing is known."""
+    adjustment = Adjustment(kind="override", points=2, reason=SECRET, check=check)
+    hidden = make_check(**HIDDEN)
+
+    view = view_of(make_submission(checks=[hidden], adjustments=[adjustment], final_score="14.5"), "full")
+
+    assert SECRET not in repr(view)
+    assert [(2, hidden.title if check == hidden.id else "")] == [(one.points, one.check) for one in view.adjustments]
+
+
+def test_view_date_of_a_commit_is_called_so_without_a_reproach():
+    """What staff are told about students' machines is for staff."""
+    handed_in = HandIn(source="git", time="2026-11-29T22:00:00Z")
+
+    view = view_of(make_submission(handed_in=handed_in))
+
+    assert "handed in 2026-11-29 22:00+00:00 by the date of the last commit" == view.handed_in
+
+
+def test_view_grader_error_that_staff_decided_says_so():
+    """Nobody waits for a second grading."""
+    total = Adjustment(kind="override", points=70, reason="read by a person")
+    submission = make_submission(
+        status=Status.GRADER_ERROR, score=None, reason=SECRET, checks=(), adjustments=[total], final_score=70
+    )
+
+    view = view_of(submission)
+
+    assert (GRADER_FAILED_AND_STAFF_DECIDED, None, 70) == (view.reason, view.score, view.final_score)

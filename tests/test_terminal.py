@@ -2,7 +2,7 @@
 
 import pytest
 from sample_findings import make_diagnosis
-from sample_report import HOSTILE, make_report, make_submission
+from sample_report import HOSTILE, late_class, make_report, make_submission
 
 from grader.render.overview import summarise
 from grader.store import Store
@@ -14,8 +14,8 @@ def printed(capsys, tmp_path, monkeypatch):
     """What is printed about some submissions, on a terminal of 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
 
-    def result(*submissions):
-        report = make_report(*submissions)
+    def result(*submissions, report=None):
+        report = report or make_report(*submissions)
         Screen().result(summarise(report, report.submissions), Store(tmp_path))
         return capsys.readouterr().out
 
@@ -70,3 +70,35 @@ def test_terminal_hostile_text_has_no_power(printed):
     text = printed(make_submission(id=HOSTILE, unrecognised=[HOSTILE]))
 
     assert text.replace("\n", "").isprintable()
+
+
+def test_terminal_shows_both_figures_where_a_score_was_adjusted(printed):
+    """What counts comes first, and the mean has both."""
+    text = printed(report=late_class())
+
+    assert ["submission", "final", "score", "single_head", "first", "problem"] == text.splitlines()[0].split()
+    assert ["ada", "13.05", "12.50", "12.50"] == text.splitlines()[1].split()[:4]
+    assert ["dmitri", "70.00", "-"] == text.splitlines()[4].split()[:3]
+    assert (
+        "3 graded, 1 grader error, mean 20.83 of 100.00; final mean 33.26\n"
+        "  2 handed in late, which takes 1.45 points in all\n"
+        "  2 with points that staff decided\n"
+    ) in text
+
+
+def test_terminal_shows_one_figure_where_nothing_was_adjusted(printed):
+    """As long as there is no policy and no override, there is nothing to read about them."""
+    text = printed(make_submission())
+
+    assert ["submission", "score"] == text.splitlines()[0].split()[:2]
+    assert "1 graded, mean 12.50 of 100.00\n  " in text
+    assert "late" not in text
+
+
+def test_terminal_much_news_of_a_kind_is_ten_lines(capsys):
+    """A table with every name misspelt does not push all else away."""
+    Screen().say_some([f"line {number}" for number in range(13)])
+
+    told = capsys.readouterr().err.splitlines()
+    assert ["line 9", "... and 3 more of this kind"] == told[-2:]
+    assert 11 == len(told)

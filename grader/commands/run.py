@@ -57,7 +57,17 @@ if TYPE_CHECKING:
     help="Limit of one call of a student's code; the assignment says when left out.",
 )
 @click.option(
-    "--fail-under", callback=percent, metavar="PERCENT", help="Exit with code 4 when a score is below this percentage."
+    "--overrides",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Points that staff decided, as CSV: student, check (or total), points, reason.  "
+    "[default: overrides.csv in the folder for the reports, where it is there]",
+)
+@click.option(
+    "--fail-under",
+    callback=percent,
+    metavar="PERCENT",
+    help="Exit with code 4 when a final score is below this percentage.",
 )
 @click.option(
     "--isolation",
@@ -77,6 +87,7 @@ def command(
     resume: bool,
     force: bool,
     timeout: float | None,
+    overrides: Path | None,
     fail_under: Decimal | None,
     isolation: str,
     course: Path | None,
@@ -101,6 +112,7 @@ def command(
             is_resumed=resume,
             is_forced=force,
             call_s=timeout,
+            overrides=overrides,
             fail_under=fail_under,
             is_any_isolation_enough=isolation == "best",
         )

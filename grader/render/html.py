@@ -17,6 +17,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from grader.late import hand_in_text
+from grader.render.adjustments import adjustments_of
 from grader.render.by_hand import ByHand, by_hand
 from grader.render.causes import Cause, Finding, find_causes
 from grader.render.mistakes import Mistake, charged_by_part, mistakes_of
@@ -49,6 +51,7 @@ def index_page(overview: Overview) -> str:
         header=overview.header,
         isolation_is_weak=_is_weak(overview.header),
         overview=overview,
+        adjustments=overview.adjustments(),
         statuses={status: overview.count(status) for status in Status},
         attention=[row for row in overview.rows if row.flags or row.status is not Status.GRADED],
         most_failed=overview.checks[:_MOST_CHECKS_LISTED],
@@ -66,6 +69,8 @@ def staff_page(header: RunHeader, submission: Submission) -> str:
         isolation_is_weak=_is_weak(header),
         submission=submission,
         page=page_name(submission.id),
+        adjustments=adjustments_of(submission),
+        handed_in=hand_in_text(submission.handed_in, header.assignment.late, is_for_staff=True),
         mistakes=mistakes,
         charged=charged_by_part(submission),
         hand=_by_hand(submission, mistakes),
@@ -153,6 +158,8 @@ def _environment() -> Environment:
     environment.filters["beginning"] = _beginning
     environment.filters["lines"] = _lines
     environment.filters["points"] = _points
+    environment.filters["change"] = _change
+    environment.filters["sentence"] = _sentence
     environment.filters["percent"] = _percent
     environment.filters["plural"] = _plural
     environment.filters["share"] = "{:.0%}".format
@@ -181,6 +188,16 @@ def _points(points: Decimal | None) -> str:
         return "–"
     text = f"{points:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _change(points: Decimal) -> str:
+    """Write what is added or taken, with its sign; a minus is one, and no hyphen."""
+    return f"{'+' if points > 0 else '−' if points < 0 else '±'}{_points(abs(points))}"
+
+
+def _sentence(text: str) -> str:
+    """Begin with a capital, and leave all others as they are."""
+    return text[:1].upper() + text[1:]
 
 
 def _percent(points: Decimal | None, of: Decimal) -> str:

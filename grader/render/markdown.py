@@ -21,6 +21,7 @@ def summary_markdown(overview: Overview) -> str:
         f"# {for_markdown_prose(overview.header.assignment.title)}",
         *_isolation(overview),
         _figures(overview),
+        *_adjustments(overview),
         *_mistakes(overview),
         *_submissions(overview),
         *_checks(overview),
@@ -46,7 +47,19 @@ def _figures(overview: Overview) -> str:
     figures = f"**{total} submission{'' if total == 1 else 's'}**" + (f": {', '.join(counts)}" if counts else "") + "."
     if overview.mean is None:
         return figures
-    return f"{figures} Mean **{_points(overview.mean)}**, median {_points(overview.median)} of {max_score}."
+    figures = f"{figures} Mean **{_points(overview.mean)}**, median {_points(overview.median)} of {max_score}."
+    if overview.is_adjusted:
+        figures += (
+            f" With late days and overrides: mean **{_points(overview.final_mean)}**, "
+            f"median {_points(overview.final_median)}."
+        )
+    return figures
+
+
+def _adjustments(overview: Overview) -> Iterator[str]:
+    lines = overview.adjustments()
+    if lines:
+        yield "\n".join(f"- {line}" for line in lines)
 
 
 def _mistakes(overview: Overview) -> Iterator[str]:
@@ -72,8 +85,9 @@ def _unrecognised_cells(one: UnrecognisedTally) -> list[str]:
 def _submissions(overview: Overview) -> Iterator[str]:
     if not overview.rows:
         return
-    heads = ["Submission", "Score", *(for_markdown_prose(part.title) for part in overview.parts), "First problem"]
-    rule = [":--", *["--:"] * (1 + len(overview.parts)), ":--"]
+    scores = ["Final", "Score"] if overview.is_adjusted else ["Score"]
+    heads = ["Submission", *scores, *(for_markdown_prose(part.title) for part in overview.parts), "First problem"]
+    rule = [":--", *["--:"] * (len(scores) + len(overview.parts)), ":--"]
     rows = [_cells(row, overview) for row in overview.rows[:MOST_ROWS]]
     yield _table([heads, rule, *rows])
     left_out = len(overview.rows) - MOST_ROWS
@@ -83,7 +97,8 @@ def _submissions(overview: Overview) -> Iterator[str]:
 
 def _cells(row: Row, overview: Overview) -> list[str]:
     parts = [_points(row.parts.get(part.name)) for part in overview.parts]
-    return [for_markdown(row.id), _points(row.score), *parts, for_markdown(row.first_problem)]
+    final = [_points(row.final_score)] if overview.is_adjusted else []
+    return [for_markdown(row.id), *final, _points(row.score), *parts, for_markdown(row.first_problem)]
 
 
 def _checks(overview: Overview) -> Iterator[str]:

@@ -6,10 +6,13 @@ thousands need not be in memory at once. The index page, the table and the summa
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from grader.adjustment import AdjustmentKind
+from grader.handed_in import TimeSource
+from grader.late import is_late
 from grader.record import round_score
 from grader.render.page import page_name
 from grader.report import Check, Part, RunHeader, Status, Submission, first_problem
@@ -34,6 +37,20 @@ class Row:
     adjustment: Decimal | None
     first_problem: str
     flags: int
+    #: The score that counts, with late days and what staff decided.
+    final_score: Decimal | None
+    #: Points taken for late days, and those that overrides add or take; None where there is no such thing.
+    late: Decimal | None
+    overrides: Decimal | None
+    #: Whether it came late, whatever that costs.
+    is_late: bool
+    #: Who says when it came; None where nobody does.
+    timed_by: TimeSource | None
+
+    @property
+    def is_adjusted(self) -> bool:
+        """Whether something was done to the score after grading."""
+        return self.late is not None or self.overrides is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +112,9 @@ class Overview:
     #: Over all submissions with a score; None when there are none.
     mean: Decimal | None
     median: Decimal | None
+    #: The same of the scores that count.
+    final_mean: Decimal | None
+    final_median: Decimal | None
     #: Submissions by tenths of the points; full marks count to the last tenth.
     histogram: tuple[int, ...]
 
@@ -106,6 +126,28 @@ class Overview:
     def scored(self) -> int:
         """How many submissions have a score."""
         return sum(self.histogram)
+
+    @property
+    def is_adjusted(self) -> bool:
+        """Whether some score is another than the code earned, or staff decided one."""
+        return any(row.is_adjusted for row in self.rows)
+
+    def adjustments(self) -> list[str]:
+        """Say for staff what was done to scores after grading, and what that rests on: a line each."""
+        late, overrides = sum(row.is_late for row in self.rows), sum(row.overrides is not None for row in self.rows)
+        taken = sum((row.late for row in self.rows if row.late), Decimal(0))
+        by_git = sum(row.timed_by is TimeSource.GIT for row in self.rows)
+        unknown = sum(row.timed_by is None for row in self.rows)
+        lines = []
+        if late:
+            lines.append(f"{late} handed in late{f', which takes {-taken:.2f} points in all' if taken else ''}")
+        if overrides:
+            lines.append(f"{overrides} with points that staff decided")
+        if by_git:
+            lines.append(f"{by_git} timed by the date of a commit, which is what the student's own machine said")
+        if unknown and self.header.assignment.late:
+            lines.append(f"{unknown} of unknown time: nothing is taken off, though there is a deadline")
+        return lines
 
 
 @dataclass(slots=True)
@@ -172,10 +214,11 @@ def summarise(header: RunHeader, submissions: Iterable[Submission]) -> Overview:
     """Gather what is needed of each submission; `header` may be the report itself."""
     rows, tally = [], _Tally()
     for submission in submissions:
-        rows.append(_row(submission))
+        rows.append(_row(header, submission))
         tally.add(submission)
     scores = [(row.score, row.max_score) for row in rows if row.score is not None]
     points = [score for score, _ in scores]
+    finals = [row.final_score for row in rows if row.final_score is not None]
     return Overview(
         header=header,
         rows=tuple(rows),
@@ -183,13 +226,15 @@ def summarise(header: RunHeader, submissions: Iterable[Submission]) -> Overview:
         checks=tally.check_tallies(),
         mistakes=tally.mistake_tallies(),
         unrecognised=tally.unrecognised_tallies(),
-        mean=round_score(sum(points, Decimal(0)) / len(points)) if points else None,
-        median=round_score(statistics.median(points)) if points else None,
+        mean=_mean(points),
+        median=_median(points),
+        final_mean=_mean(finals),
+        final_median=_median(finals),
         histogram=_histogram(scores),
     )
 
 
-def _row(submission: Submission) -> Row:
+def _row(header: RunHeader, submission: Submission) -> Row:
     return Row(
         id=submission.id,
         page=page_name(submission.id),
@@ -200,7 +245,33 @@ def _row(submission: Submission) -> Row:
         adjustment=_adjustment(submission),
         first_problem=first_problem(submission),
         flags=len(submission.flags),
+        final_score=submission.final_score,
+        late=_changed(submission, AdjustmentKind.LATE),
+        overrides=_changed(submission, AdjustmentKind.OVERRIDE),
+        is_late=is_late(submission.handed_in, header.assignment.late),
+        timed_by=_timed_by(submission),
     )
+
+
+def _timed_by(submission: Submission) -> TimeSource | None:
+    """Who says when it came. A platform that marks what is late says of the others that they are not."""
+    handed_in = submission.handed_in
+    if handed_in is None or (handed_in.time is None and handed_in.source is not TimeSource.PLATFORM):
+        return None
+    return handed_in.source
+
+
+def _changed(submission: Submission, kind: AdjustmentKind) -> Decimal | None:
+    points = [one.points for one in submission.adjustments if one.kind is kind]
+    return sum(points, Decimal(0)) if points else None
+
+
+def _mean(points: Sequence[Decimal]) -> Decimal | None:
+    return round_score(sum(points, Decimal(0)) / len(points)) if points else None
+
+
+def _median(points: Sequence[Decimal]) -> Decimal | None:
+    return round_score(statistics.median(points)) if points else None
 
 
 def _adjustment(submission: Submission) -> Decimal | None:

@@ -9,10 +9,12 @@ from grader.show import for_csv_cell
 
 
 def grades_csv(overview: Overview) -> str:
-    """Write the scores as CSV: id, status, score, max_score, a column per part, adjustment, first_problem, isolation.
+    """Write the scores as CSV: id, status, score, max_score, a column per part, adjustment, first_problem, isolation,
+    final_score, late, overrides.
 
     The adjustment is what charging each mistake once, instead of per check, added to the score or took from it; the
     score and those of the parts hold it already. It is empty where that is nothing, and so is a score that is null.
+    The final score counts: the score with the points taken for late days and those that staff decided on.
 
     Lines end in a bare newline; the file is meant to be UTF-8.
     """
@@ -28,10 +30,13 @@ def grades_csv(overview: Overview) -> str:
         "adjustment",
         "first_problem",
         "isolation",
+        "final_score",
+        "late",
+        "overrides",
     ]
     writer.writerow(heads)
     isolation = overview.header.grader.isolation.value
-    writer.writerows([*_cells(row, parts), isolation] for row in overview.rows)
+    writer.writerows([*_cells(row, parts), isolation, *_final(row)] for row in overview.rows)
     return text.getvalue()
 
 
@@ -45,6 +50,10 @@ def _cells(row: Row, parts: list[str]) -> list[str]:
         _number(row.adjustment),
         for_csv_cell(row.first_problem),
     ]
+
+
+def _final(row: Row) -> list[str]:
+    return [_number(row.final_score), _number(row.late), _number(row.overrides)]
 
 
 def _number(points: Decimal | None) -> str:
