@@ -123,12 +123,12 @@ class Client:
                 answer = self._exchange(method, url, body)
             except _Lost as lost:
                 if lost.was_sent and not is_repeatable:
-                    raise Unsure(f"{method} {self._short(path)}: {lost}") from None
-                self._back_off(attempt, Unreachable(f"{method} {self._short(path)}: no answer ({lost})"))
+                    raise Unsure(f"{method} {self._short(url)}: {lost}") from None
+                self._back_off(attempt, Unreachable(f"{method} {self._short(url)}: no answer ({lost})"))
                 continue
             if answer.status < 400:
                 return answer
-            refused = Refused(method, self._short(path), answer.status, self._detail(answer))
+            refused = Refused(method, self._short(url), answer.status, self._detail(answer))
             if is_throttled(answer.status, answer.headers, answer.body):
                 self._back_off(attempt, refused, wait_s(answer.headers, attempt, self._clock()))
             elif answer.status >= 500 and not is_repeatable:
