@@ -1,4 +1,4 @@
-"""A Canvas on loopback: an assignment, its submissions and comments, the students of the course, as its REST API documents.
+"""A Canvas on loopback: an assignment, submissions and comments, students of a course, as its REST API documents them.
 
 Invented: course 11, assignment 22, the teacher 900 whose token it is, and the students.
 """

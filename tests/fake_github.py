@@ -1,4 +1,4 @@
-"""A GitHub on loopback: comments, check runs with annotations, pull requests, permissions, as its REST API documents them.
+"""A GitHub on loopback: comments, check runs, pull requests, permissions, as its REST API documents them.
 
 Invented: the repository `school/hw4-ada`, its pull request 7, and everybody in it.
 """

@@ -163,6 +163,8 @@ def page_of(
 def _handler_of(server: FakeServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = 2**16  # one segment an answer: two would wait for each other's acknowledgement
+        disable_nagle_algorithm = True
 
         def _serve(self) -> None:
             parts = urlsplit(self.path)

@@ -316,7 +316,7 @@ def test_client_what_is_no_list_is_told(server, client, body):
     """As from a proxy that answers with its own page."""
     server.fail("GET", 200, body)
 
-    with pytest.raises(Unreachable, match="no JSON|no list"):
+    with pytest.raises(Unreachable, match=r"no JSON|no list"):
         list(client.pages("/things"))
 
 

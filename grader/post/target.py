@@ -14,7 +14,7 @@ from typing import Any
 
 from grader.post.errors import WrongUse
 
-_REPOSITORY = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
+_REPOSITORY = re.compile(r"[A-Za-z0-9_.-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}")
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")  # SHA-1, or SHA-256
 _OWNER = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 _BRANCH = "refs/heads/"
