@@ -129,7 +129,7 @@ def test_post_github_of_a_fork_is_a_success_with_the_summary(folder, run, hub):
     event["pull_request"]["head"]["repo"]["full_name"] = "ada/hw4-ada"
     (folder / "event.json").write_text(json.dumps(event), encoding="utf-8")
 
-    done = run("github", "report", env=workflow(folder, run, hub))
+    done = run("github", "report", env=workflow(folder, hub))
 
     assert 0 == done.exit_code
     assert 2 == done.stdout.count("the token of this run may read and not write, as for a pull request from a fork")
