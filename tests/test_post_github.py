@@ -320,6 +320,25 @@ def test_github_check_run_of_another_app_is_left_alone(hub, post):
     assert post(parts=("check",))["check"].text.startswith("created")
 
 
+def test_github_check_run_is_found_behind_a_newer_one_of_another_app(hub, post):
+    """GitHub lists the newest of a name alone, unless it is asked for all."""
+    post(parts=("check",))
+    hub.login = "other-app[bot]"
+    post(parts=("check",))
+    hub.login = BOT
+
+    assert State.UNCHANGED is post(parts=("check",))["check"].state
+
+
+def test_github_lost_answer_shows_no_annotation_twice(hub, post):
+    """A batch arrived, and its answer did not: what is there is read, and only the rest is added."""
+    hub.fail("PATCH", None, is_carried_out=True)
+
+    post(lines(120), parts=("check",))
+
+    assert list(range(1, 121)) == [one["start_line"] for one in hub.annotations[hub.check_runs[0]["id"]]]
+
+
 # --- where -----------------------------------------------------------------------------------------------------------
 
 
