@@ -8,13 +8,13 @@ one of these functions, last:
     for_terminal    a terminal or a log
     for_csv_cell    one cell of a spreadsheet
     for_markdown    inside a line or a table cell of Markdown
-    for_markdown_block    a block of its own in Markdown
-    for_markdown_prose    a text of the course in a line of Markdown that GitHub shows
-    for_html_line   a text of the course in one line of HTML that GitHub shows
-    for_lms_comment a comment of a learning platform, which may be shown as plain text or as HTML
-    for_runner_log  one line of the log of a CI job, in which a runner looks for commands
+    for_markdown_block  lines of Markdown that keep their breaks
+    for_github_prose    a text of the course in a line of GitHub's Markdown, where it is to call nobody
+    for_github_html     the same in a line of HTML inside of it
+    for_lms_comment     a comment of a learning platform, which may be shown as plain text or as HTML
+    for_runner_log      a line in the log of a CI job, in which a runner looks for commands
     for_json        a whole JSON text that a person may print
-    for_logged_json the same, in the log of a CI job
+    for_logged_json     the same, in the log of a CI job
 
 Characters without a shape of their own become their code, ⟨U+202E⟩ for example: seen, and harmless.
 Only the standard library is used, and nothing of grader.
@@ -90,20 +90,19 @@ def for_markdown(text: str) -> str:
 
 
 def for_markdown_block(text: str) -> str:
-    """Turn text into a fenced code block, which nothing in it can end. It begins and ends with its own line."""
-    shown = _with_codes(text).rstrip("\n")
-    longest = max(map(len, _BACKTICKS.findall(shown)), default=0)
+    """Turn lines into a fenced block that nothing in them can end, with the breaks and blanks they have."""
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{shown}\n{fence}"
+    return f"{fence}\n{_with_codes(text)}\n{fence}"
 
 
-def for_markdown_prose(text: str) -> str:
+def for_github_prose(text: str) -> str:
     """Show a text of the course in a line of GitHub's Markdown as it stands: no markup, link, mention or reference."""
     line = " ".join(_with_codes(text).split())
     return _REFERRING.sub(rf"\g<0>{_NO_WIDTH}", _ASCII_PUNCTUATION.sub(r"\\\1", line))
 
 
-def for_html_line(text: str) -> str:
+def for_github_html(text: str) -> str:
     """Show a text of the course in a line of HTML inside GitHub's Markdown: no markup, mention or reference."""
     line = " ".join(_with_codes(text).split())
     parts = _REFERRING.split(line)

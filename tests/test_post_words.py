@@ -74,7 +74,7 @@ def test_words_markdown_whole_text_is_as_documented():
         "\n"
         "Compares output and weights with the definition\\.\n"
         "\n"
-        "```text\n"
+        "```\n"
         "f(x) returned wrong values\n"
         "  differs   130 of 130 elements (100.0 %)\n"
         "  hint      what are the scores divided by?\n"
@@ -167,7 +167,7 @@ def test_words_printed_text_is_cut_and_says_so():
     """Whatever a student's code printed; a comment is no log."""
     text = shown(make_submission(checks=[make_check(output="x" * 5000)]))
 
-    assert "It printed (only the beginning is shown)\n\n```text\n" + "x" * 2000 + "\n```" in text
+    assert "It printed (only the beginning is shown)\n\n```\n" + "x" * 2000 + "\n```" in text
 
 
 def hostile_submission():

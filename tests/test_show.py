@@ -12,14 +12,14 @@ from sample_report import HOSTILE
 
 from grader.show import (
     for_csv_cell,
+    for_github_html,
+    for_github_prose,
     for_html,
-    for_html_line,
     for_json,
     for_lms_comment,
     for_logged_json,
     for_markdown,
     for_markdown_block,
-    for_markdown_prose,
     for_runner_log,
     for_terminal,
 )
@@ -31,8 +31,8 @@ SINKS = (
     for_csv_cell,
     for_markdown,
     for_markdown_block,
-    for_markdown_prose,
-    for_html_line,
+    for_github_prose,
+    for_github_html,
     for_lms_comment,
     for_runner_log,
 )
@@ -175,9 +175,9 @@ def test_show_for_markdown_block_is_one_block_of_code(text):
         "---",
     ],
 )
-def test_show_for_markdown_prose_reads_as_it_was_written(text):
+def test_show_for_github_prose_reads_as_it_was_written(text):
     """No markup, and nobody is called: behind each sign that GitHub reads there is a blank of no width."""
-    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(for_markdown_prose(text))
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(for_github_prose(text))
 
     assert ["paragraph_open", "inline", "paragraph_close"] == [token.type for token in tokens]
     shown = "".join(child.content for child in tokens[1].children)
@@ -186,9 +186,9 @@ def test_show_for_markdown_prose_reads_as_it_was_written(text):
     assert {"text", "text_special"} >= {child.type for child in tokens[1].children}
 
 
-def test_show_for_html_line_is_text_and_calls_nobody():
+def test_show_for_github_html_is_text_and_calls_nobody():
     """In a line of HTML that GitHub reads for mentions as well."""
-    assert "a &lt;b&gt; &amp; &quot;@&#8203;all&quot; #&#8203;1" == for_html_line('a <b> &\n"@all" #1')
+    assert "a &lt;b&gt; &amp; &quot;@&#8203;all&quot; #&#8203;1" == for_github_html('a <b> &\n"@all" #1')
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ class Client:
             lost = _Lost(f"nothing came for {self._timeout_s:g} s", was_sent=True)
         except httpx.RequestError as error:
             lost = _Lost(self._quote(str(error)) or "the connection broke off", was_sent=True)
-        raise lost from None  # outside of the handler: httpx's own error, which knows the request's headers, is not kept with it
+        raise lost  # outside of the handler: httpx's own error, which knows the request's headers, is not kept with it
 
     def _read(self, response: "httpx.Response") -> bytes:
         deadline = time.monotonic() + _WHOLE_ANSWER * self._timeout_s

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from grader.post.failures import Group, failures, message_of, points
 from grader.report import Status
-from grader.show import for_html_line, for_markdown, for_markdown_block, for_markdown_prose
+from grader.show import for_github_html, for_github_prose, for_markdown, for_markdown_block
 from grader.student_view import StudentAdjustment, StudentDiagnosis, StudentView
 from grader.verdict import Verdict
 
@@ -29,7 +29,7 @@ def title(view: StudentView) -> str:
 def pieces(view: StudentView) -> list[str]:
     """The result in pieces of Markdown, the most important first."""
     return [
-        f"## {for_markdown_prose(view.assignment_title)}: {title(view)}",
+        f"## {for_github_prose(view.assignment_title)}: {title(view)}",
         *_adjustments(view),
         *_reason(view),
         *_parts(view),
@@ -52,7 +52,7 @@ def _adjustments(view: StudentView) -> Iterator[str]:
 
 def _why(one: StudentAdjustment) -> str:
     said = for_markdown(" ".join(one.reason.split())) or "decided by the course staff"
-    return f"{said} ({for_markdown_prose(one.check)})" if one.check else said
+    return f"{said} ({for_github_prose(one.check)})" if one.check else said
 
 
 def _reason(view: StudentView) -> Iterator[str]:
@@ -66,7 +66,7 @@ def _parts(view: StudentView) -> Iterator[str]:
     rows = ["| Part | File | Points |", "| :-- | :-- | --: |"]
     for part in view.parts:
         score = f"{_points(part.score)} of {part.max_score:.2f}"
-        rows.append(f"| {for_markdown_prose(part.title)} | {for_markdown(part.file)} | {score} |")
+        rows.append(f"| {for_github_prose(part.title)} | {for_markdown(part.file)} | {score} |")
     yield "\n".join(rows)
 
 
@@ -82,15 +82,15 @@ def _diagnoses(view: StudentView) -> Iterator[str]:
 
 def _diagnosis(diagnosis: StudentDiagnosis) -> Iterator[str]:
     names = ", ".join(map(for_markdown, diagnosis.callables))
-    yield f"**{for_markdown_prose(diagnosis.title)}**" + (f" ({names})" if names else "")
+    yield f"**{for_github_prose(diagnosis.title)}**" + (f" ({names})" if names else "")
     for other in diagnosis.alternatives:
-        yield f"It may also be this, which gives the same: {for_markdown_prose(other)}"
+        yield f"It may also be this, which gives the same: {for_github_prose(other)}"
     if diagnosis.evidence:
         yield for_markdown_block(diagnosis.evidence)
     if diagnosis.explanation:
-        yield for_markdown_prose(diagnosis.explanation)
+        yield for_github_prose(diagnosis.explanation)
     if diagnosis.hint:
-        yield f"*Hint:* {for_markdown_prose(diagnosis.hint)}"
+        yield f"*Hint:* {for_github_prose(diagnosis.hint)}"
 
 
 def _failures(view: StudentView) -> Iterator[str]:
@@ -104,15 +104,15 @@ def _failures(view: StudentView) -> Iterator[str]:
 
 def _head(group: Group) -> str:
     more = f" and {len(group) - 1} more" if len(group) > 1 else ""
-    return f"{for_html_line(group[0].title)}{more}: {group[0].verdict.label}, {points(group)}"
+    return f"{for_github_html(group[0].title)}{more}: {group[0].verdict.label}, {points(group)}"
 
 
 def _body(group: Group) -> Iterator[str]:
     first = group[0]
     if len(group) > 1:
-        yield "\n".join(f"- {for_markdown_prose(check.title)}" for check in group)
+        yield "\n".join(f"- {for_github_prose(check.title)}" for check in group)
     elif first.description:
-        yield for_markdown_prose(first.description)
+        yield for_github_prose(first.description)
     if first.message:
         yield for_markdown_block(message_of(first) if len(group) == 1 else first.message)
     elif first.blocked_by:
@@ -126,7 +126,7 @@ def _body(group: Group) -> Iterator[str]:
 def _hidden(view: StudentView) -> Iterator[str]:
     failed = [check for check in view.checks if not check.visible and check.verdict is not Verdict.PASSED]
     if failed:
-        rows = [f"- {for_markdown_prose(check.title)}: {check.verdict.label}" for check in failed]
+        rows = [f"- {for_github_prose(check.title)}: {check.verdict.label}" for check in failed]
         yield "\n".join([f"### Hidden checks that did not pass: {len(failed)}", "", *rows])
 
 
@@ -138,7 +138,7 @@ def _notes(view: StudentView) -> Iterator[str]:
 def _facts(view: StudentView) -> str:
     seed = "" if view.seed is None else f", seed {view.seed}"
     made = f"{view.created:%Y-%m-%d %H:%M %Z}".strip()
-    grader, torch = for_markdown_prose(view.grader_version), for_markdown_prose(view.torch)
+    grader, torch = for_github_prose(view.grader_version), for_github_prose(view.torch)
     return f"Graded {made} by grader {grader}, torch {torch}{seed}."
 
 
