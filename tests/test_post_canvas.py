@@ -204,9 +204,17 @@ def test_canvas_line_ends_and_blanks_of_the_server_are_no_difference(lms, post):
 
 @pytest.mark.parametrize(
     "person",
-    [Person(login="wang"), Person(login="WANG "), Person(email="Wang@Example.EDU"), Person(lms_id="wang@example.edu")],
+    [
+        Person(login="wang"),
+        Person(login="WANG "),
+        Person(email="Wang@Example.EDU"),
+        Person(lms_id="wang@example.edu"),
+        Person(lms_id="103", login="wang"),
+        Person(lms_id="103", login="nobody-here"),
+        Person(lms_id="7700123", email="wang@example.edu"),
+    ],
 )
-def test_canvas_student_without_a_number_is_found_by_login_or_address(lms, post, person):
+def test_canvas_student_is_found_by_login_or_address(lms, post, person):
     """As the course's list of people has them, whatever the page."""
     lms.most_per_page = 1
 
@@ -215,8 +223,18 @@ def test_canvas_student_without_a_number_is_found_by_login_or_address(lms, post,
     assert 12.5 == lms.score(WANG)
 
 
+def test_canvas_number_of_the_school_is_not_taken_for_anothers_canvas_id(lms, post):
+    """A Gradescope export has the school's numbers, and Canvas has both."""
+    lms.users[2]["sis_user_id"] = "7700123"
+
+    outcomes = post(work("wang", Person(lms_id="7700123", name="王小明", email="other@example.edu")), work("ada", ADA))
+
+    assert {State.SENT} == set(states(outcomes).values())
+    assert (12.5, 12.5) == (lms.score(WANG), lms.score(ADA))
+
+
 def test_canvas_list_of_people_is_read_only_where_it_is_needed(lms, post):
-    """Everybody has a number after an import from Canvas."""
+    """Everybody has a number, and nothing else, after an import from Canvas."""
     post(work("ada", ADA))
 
     assert [] == lms.lines("/users$")
@@ -227,8 +245,10 @@ def test_canvas_list_of_people_is_read_only_where_it_is_needed(lms, post):
     [
         ([], "nobody knows whose it is"),
         ([Person(name="Ada Kovač")], "nobody in the course on Canvas has a name alone"),
-        ([Person(login="eve")], "nobody in the course on Canvas has 'eve' as login or e-mail address"),
+        ([Person(login="eve")], "nobody in the course on Canvas has 'eve' as login, e-mail address or number"),
         ([Person(login="twin")], "several students of the course are 'twin'"),
+        ([Person(login="jose", lms_id="101")], "101 is the Canvas id of one student, and 'jose' is another, 102"),
+        ([Person(login="eve", lms_id="555")], "nobody in the course on Canvas has 'eve' or '555'"),
         ([Person(lms_id="../../../users/1")], "nobody in the course on Canvas has '../../../users/1'"),
     ],
 )

@@ -206,7 +206,7 @@ def test_post_canvas_sends_tells_and_counts(folder, lms):
     assert (1, "") == (first.returncode, first.stderr)
     assert (
         "sent       ada (Ada Kovač): 12.50 (grade, was none, comment)\n"
-        "failed     bela (nobody): nobody in the course on Canvas has 'nobody' as login or e-mail address\n"
+        "failed     bela (nobody): nobody in the course on Canvas has 'nobody' as login, e-mail address or number\n"
         "left alone chidi: there is no score\n"
         "1 sent, 1 left alone, 1 failed\n"
     ) == first.stdout

@@ -204,9 +204,10 @@ def test_client_an_answer_that_never_comes_is_given_up(server, waits):
         client.get("/things")
 
 
-def test_client_what_must_not_be_done_twice_is_not_repeated(server, client):
-    """The request was carried out, and its answer got lost: only looking tells."""
-    server.fail("POST", None, is_carried_out=True)
+@pytest.mark.parametrize("status", [None, 500, 502, 504])
+def test_client_what_must_not_be_done_twice_is_not_repeated(server, client, status):
+    """The request was carried out, and its answer got lost, here or behind a gateway: only looking tells."""
+    server.fail("POST", status, is_carried_out=True)
 
     with pytest.raises(Unsure):
         client.send("POST", "/things", {}, is_repeatable=False)
@@ -342,12 +343,19 @@ def test_client_errors_hold_no_token(server, client, fault):
     assert caught.value.__context__ is None or SECRET not in repr(vars(caught.value.__context__))
 
 
-def test_client_proxy_of_the_environment_does_not_see_what_stays_here(server, client, monkeypatch):
+def test_client_proxy_of_the_environment_does_not_see_what_stays_here(server, waits, monkeypatch):
     """Unencrypted requests go to this machine alone."""
-    monkeypatch.setenv("HTTP_PROXY", "http://proxy.invalid:3128")
-    monkeypatch.setenv("ALL_PROXY", "http://proxy.invalid:3128")
+    proxy = Echo(SECRET)
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, proxy.url)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
 
-    assert 200 == client.get("/things").status
+    with client_of(server, waits) as client:
+        client.get("/things")
+
+    assert (1, []) == (len(server.requests), proxy.requests)
+    proxy.close()
 
 
 def test_client_proxy_that_is_none_is_told_without_its_password(waits, monkeypatch):

@@ -8,6 +8,7 @@ from sample_findings import make_diagnosis, make_shapes
 from sample_report import HOSTILE, make_check, make_header, make_part, make_submission, sample_class
 
 from grader.adjustment import Adjustment
+from grader.finding import Charge
 from grader.post import markdown, plain
 from grader.post.annotations import annotations
 from grader.post.fit import fit
@@ -285,3 +286,19 @@ def test_words_both_figures_when_staff_decided():
 
     assert "- +5.00: decided by the course staff (Large scores)" in shown(submission)
     assert "  +5.00  decided by the course staff (Large scores)" in plain.comment_text(view_of(submission), "[x]")
+
+
+def test_words_price_of_a_mistake_is_told_where_the_checks_cost_more():
+    """Else nobody could see how the points of the part come about."""
+    charges = [Charge(mistake="scale-by-d", price=3), Charge(mistake="scale-by-d", price=0, carried_from="f")]
+    submission = make_submission(parts=[make_part(charged=charges)], diagnoses=[make_diagnosis()])
+
+    title = "The scores are divided by d{0} not by the square root of d"
+    lines = [f"Single-head attention: 3.00 for: {title}", f"Single-head attention: 0.00 for: {title}, charged before"]
+    told = "A mistake that was recognised costs its price once, instead of the points of each check:"
+    assert f"{told}\n\n" + "".join(f"- {line}\n" for line in lines).replace("{0}", "\\,").replace(
+        "Single-", "Single\\-"
+    ) in shown(submission)
+    assert f"{told}\n" + "".join(f"  {line}\n" for line in lines).replace("{0}", ",") in plain.comment_text(
+        view_of(submission), "[x]"
+    )

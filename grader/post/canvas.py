@@ -15,7 +15,8 @@ from grader.post.errors import PostError, Refused, Unreachable, WrongUse
 from grader.post.gradebook import AssignmentOnCanvas, Entry, Gradebook, Place
 from grader.post.http import Client
 from grader.post.outcome import Outcome, State
-from grader.post.wanted import Addressed, Wanted, addressed, canvas_id, without_torn_groups
+from grader.post.roster import canvas_id
+from grader.post.wanted import Addressed, Wanted, addressed, needs_roster, without_torn_groups
 
 TOKENS = ("CANVAS_TOKEN",)
 HEADERS = {"Accept": "application/json"}
@@ -46,8 +47,7 @@ def post(
     try:
         there = book.assignment()
         _must_be_out_of(max_score, there)
-        is_listed = all(canvas_id(one.person) is not None for one in people)
-        known = addressed(found, None if is_listed else book.roster())
+        known = addressed(found, book.roster() if needs_roster(people) else None)
         known = without_torn_groups(known, book.groups() if there.grades_groups else {})
         with_comments = any(one.comment is not None for one in people)
         entries = book.entries(with_comments=with_comments)

@@ -7,6 +7,8 @@ from grader.student_view import StudentCheck
 from grader.verdict import Verdict
 
 Group = tuple[StudentCheck, ...]
+#: Why points of checks and of parts may differ.
+CHARGED = "A mistake that was recognised costs its price once, instead of the points of each check"
 
 
 def failures(checks: Iterable[StudentCheck]) -> list[Group]:

@@ -7,10 +7,10 @@ blocks, where GitHub reads no markup, mention, reference, link or image.
 from collections.abc import Iterator
 from decimal import Decimal
 
-from grader.post.failures import Group, failures, message_of, points
+from grader.post.failures import CHARGED, Group, failures, message_of, points
 from grader.report import Status
 from grader.show import for_github_html, for_github_prose, for_markdown, for_markdown_block
-from grader.student_view import StudentAdjustment, StudentDiagnosis, StudentView
+from grader.student_view import StudentAdjustment, StudentCharge, StudentDiagnosis, StudentView
 from grader.verdict import Verdict
 
 #: Said where not everything fits.
@@ -68,6 +68,14 @@ def _parts(view: StudentView) -> Iterator[str]:
         score = f"{_points(part.score)} of {part.max_score:.2f}"
         rows.append(f"| {for_github_prose(part.title)} | {for_markdown(part.file)} | {score} |")
     yield "\n".join(rows)
+    charged = [f"- {_charge(charge)}" for part in view.parts for charge in part.charged]
+    if charged:
+        yield "\n".join([f"{CHARGED}:", "", *charged])
+
+
+def _charge(charge: StudentCharge) -> str:
+    before = ", charged before" if charge.is_carried else ""
+    return f"{for_github_prose(charge.part)}: {charge.price:.2f} for: {for_github_prose(charge.title)}{before}"
 
 
 def _diagnoses(view: StudentView) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from grader.post.failures import Group, failures, message_of, points
+from grader.post.failures import CHARGED, Group, failures, message_of, points
 from grader.post.fit import fit
 from grader.report import Status
 from grader.show import for_lms_comment
@@ -48,6 +48,12 @@ def _figures(view: StudentView) -> Iterator[str]:
     for part in view.parts:
         score = "not graded" if part.score is None else f"{part.score:.2f}"
         yield f"  {part.title}: {score} of {part.max_score:.2f}"
+    charges = [charge for part in view.parts for charge in part.charged]
+    if charges:
+        yield f"{CHARGED}:"
+    for charge in charges:
+        before = ", charged before" if charge.is_carried else ""
+        yield f"  {charge.part}: {charge.price:.2f} for: {charge.title}{before}"
 
 
 def _diagnosis(diagnosis: StudentDiagnosis) -> Iterator[str]:

@@ -13,7 +13,7 @@ from grader.handed_in import Person
 from grader.post.errors import PostError
 from grader.post.outcome import Outcome, State
 from grader.post.plain import comment_text
-from grader.post.roster import Roster
+from grader.post.roster import Roster, canvas_id
 from grader.report import Report, Submission
 from grader.student_view import student_view
 
@@ -72,10 +72,9 @@ def wanted(report: Report, today: date, *, with_comments: bool) -> Iterator[Want
             )
 
 
-def canvas_id(person: Person) -> int | None:
-    """The Canvas id that a roster or an export gave; None for what is none."""
-    text = person.lms_id.strip()
-    return int(text) if text.isascii() and text.isdigit() else None
+def needs_roster(people: Iterable[Wanted]) -> bool:
+    """Whether the list of the course's people tells more than the numbers that are known."""
+    return any(canvas_id(one.person) is None or one.person.login or one.person.email for one in people)
 
 
 def addressed(tasks: Iterable[Wanted | Outcome], roster: Roster | None) -> list[Addressed | Outcome]:
@@ -83,7 +82,7 @@ def addressed(tasks: Iterable[Wanted | Outcome], roster: Roster | None) -> list[
 
     Args:
         tasks: see `wanted`.
-        roster: of the course; may be None where everybody has a Canvas id.
+        roster: of the course; may be None where it is not needed.
     """
     return _without_doubles([task if isinstance(task, Outcome) else _addressed(task, roster) for task in tasks])
 
@@ -116,10 +115,8 @@ def _label(submission: Submission, person: Person) -> str:
 
 
 def _addressed(task: Wanted, roster: Roster | None) -> Addressed | Outcome:
-    number = canvas_id(task.person)
     try:
-        if number is None and roster is not None:
-            number = roster.find(task.person)
+        number = canvas_id(task.person) if roster is None else roster.find(task.person)
     except PostError as error:
         return Outcome(what=task.label, state=State.FAILED, text=str(error))
     if number is None:
