@@ -122,6 +122,21 @@ def test_post_github_in_a_workflow_needs_no_options(folder, hub):
     assert (1, 1) == (len(hub.comments), len(hub.check_runs))
 
 
+def test_post_github_posts_one_student_under_a_name_of_its_own(folder, run, hub):
+    """Where several are on one pull request; what is left out is not sent."""
+    write(folder, make_submission(), make_submission(id="bela ✓", score=30))
+    options = ["--student", "bela ✓", "--name", "hw4 -- B", "--path", "hw4/", "--without", "summary"]
+
+    done = run("github", "report", *options, env=workflow(folder, hub))
+
+    assert 0 == done.exit_code
+    assert hub.comments[0]["body"].startswith(
+        "<!-- grade: hw4%20%2D%2D%20B -->\n\n## Attention: 30.00 of 100.00 points"
+    )
+    assert "grade: hw4 -- B" == hub.check_runs[0]["name"]
+    assert not (folder / "summary.md").exists()
+
+
 def test_post_github_of_a_fork_is_a_success_with_the_summary(folder, run, hub):
     """And the log says why there is no more."""
     hub.permissions = set()

@@ -472,6 +472,17 @@ def test_github_that_answers_with_a_page_is_told(hub, post):
     assert [] == hub.comments
 
 
+@pytest.mark.parametrize("body", [{"ok": True}, {"id": "../1"}, [1], b"<html>"])
+def test_github_that_answers_nonsense_is_told(hub, post, body):
+    """The first request was accepted, and nothing can be added to what nobody knows."""
+    hub.fail("POST .*/check-runs", 201, body)
+
+    outcome = post(lines(60), parts=("check",))["check"]
+
+    assert State.FAILED is outcome.state
+    assert [] == hub.lines("PATCH")
+
+
 # --- the summary -----------------------------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from grader.post.annotations import Annotation
 from grader.post.comment import same_text
+from grader.post.errors import Unreachable
 from grader.post.http import Client
 
 #: Annotations of one request.
@@ -125,9 +126,11 @@ def _is_as_wanted(run: dict[str, Any], wanted: CheckRun) -> bool:
 
 def _create(client: Client, repository: str, wanted: CheckRun) -> None:
     (method, path, body), *rest = requests(repository, wanted)
-    made = client.send(method, path, body, is_repeatable=False).mapping()
+    number = client.send(method, path, body, is_repeatable=False).mapping().get("id")
+    if rest and not isinstance(number, int):
+        raise Unreachable(f"{method} {path}: answered without the number of what was made")
     for method, path, body in rest:
-        client.send(method, path.replace("/ID", f"/{int(made['id'])}"), body, is_repeatable=False)
+        client.send(method, path.replace("/ID", f"/{number}"), body, is_repeatable=False)
 
 
 def _update(client: Client, repository: str, number: int, wanted: CheckRun, batch: Sequence[Annotation]) -> None:

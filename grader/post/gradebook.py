@@ -164,7 +164,7 @@ class Gradebook:
             score=_points(found.get("score")) if entered is None else entered,
             is_excused=found.get("excused") is True,
             deducted=_points(found.get("points_deducted")) or Decimal(0),
-            comments=tuple(Comment(id=one["id"], text=one["comment"]) for one in sorted(own, key=_id_of)),
+            comments=tuple(Comment(id=_id_of(one), text=one["comment"]) for one in sorted(own, key=_id_of)),
         )
 
     def _is_own(self, comment: object) -> bool:
