@@ -146,6 +146,7 @@ def test_target_commit_of_another_form_is_refused(sha):
         {"pull_request": "text"},
         {"workflow_run": {"head_sha": 5, "pull_requests": [[]], "head_repository": None}},
         {"after": "../..", "ref": 4},
+        {"after": "0" * 40, "ref": "refs/heads/x"},
         [],
     ],
 )
