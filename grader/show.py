@@ -10,7 +10,12 @@ one of these functions, last:
     for_markdown    inside a line or a table cell of Markdown
     for_markdown_block  lines of Markdown that keep their breaks
     for_xml         text and attributes that an XML writer escapes
+    for_github_prose    a text of the course in a line of GitHub's Markdown, where it is to call nobody
+    for_github_html     the same in a line of HTML inside of it
+    for_lms_comment     a comment of a learning platform, which may be shown as plain text or as HTML
+    for_runner_log      a line in the log of a CI job, in which a runner looks for commands
     for_json        a whole JSON text that a person may print
+    for_logged_json     the same, in the log of a CI job
 
 A text of the course, which may have marks of Markdown in it as well, passes `for_markdown_prose`.
 
@@ -18,6 +23,7 @@ Characters without a shape of their own become their code, ⟨U+202E⟩ for exam
 Only the standard library is used, and nothing of grader.
 """
 
+import html
 import re
 
 # Unicode categories Cc, Cf, Cs, Zl and Zp, and what Unicode calls default ignorable, except VARIATION
@@ -42,6 +48,20 @@ _LINE_BREAK_OR_TAB = re.compile("[\t\n]")
 # OWASP, "CSV Injection": cells that start so are formulas; spreadsheets read the full-width forms alike, and
 # some of them skip blanks in front.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
+
+# CommonMark takes a backslash before any of these as "this character itself".
+_ASCII_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+# What GitHub turns into mentions and references after Markdown has become HTML, so that no backslash helps: a blank
+# of no width behind the sign does, as dependabot and renovate write it.
+_REFERRING = re.compile("[@#]")
+_NO_WIDTH = "&#8203;"
+_BACKTICKS = re.compile("`+")
+# Markup, and what a platform makes a link of.
+_ACTIVE_IN_COMMENT = re.compile(r"<(?=[A-Za-z/!?])|:(?=//)|\bwww\d*(?=\.)", re.IGNORECASE)
+# A GitHub runner reads `::name::` at the start of a line and the older `##[name]` anywhere in it (actions/runner,
+# ActionCommand.cs); Azure's reads `##vso[`.
+_ACTIVE_IN_LOG = re.compile(r"(?<=:):|(?<=#)#|[\t\n]")
+_ACTIVE_IN_LOGGED_JSON = re.compile(r"(?<=:):|(?<=#)#")
 
 
 def for_html(text: str) -> str:
@@ -92,6 +112,38 @@ def for_markdown_prose(text: str) -> str:
 def for_xml(text: str) -> str:
     """Show a text in XML 1.0. The markup in it is the business of whoever writes the elements, with escapes."""
     return _NOT_IN_XML.sub(_code, _with_codes(text))
+
+
+def for_github_prose(text: str) -> str:
+    """Show a text of the course in a line of GitHub's Markdown as it stands: no markup, link, mention or reference."""
+    line = " ".join(_with_codes(text).split())
+    return _REFERRING.sub(rf"\g<0>{_NO_WIDTH}", _ASCII_PUNCTUATION.sub(r"\\\1", line))
+
+
+def for_github_html(text: str) -> str:
+    """Show a text of the course in a line of HTML inside GitHub's Markdown: no markup, mention or reference."""
+    line = " ".join(_with_codes(text).split())
+    parts = _REFERRING.split(line)
+    signs = [f"{sign}{_NO_WIDTH}" for sign in _REFERRING.findall(line)]
+    return "".join(html.escape(part) + sign for part, sign in zip(parts, [*signs, ""], strict=True))
+
+
+def for_lms_comment(text: str) -> str:
+    """Take tags and links out of text by a blank: it reads the same where the platform shows HTML, and where not."""
+    return _ACTIVE_IN_COMMENT.sub(r"\g<0> ", _with_codes(text))
+
+
+def for_runner_log(text: str) -> str:
+    """Keep text in one line of a log, and a runner from taking any of it as a command."""
+    return _ACTIVE_IN_LOG.sub(_code, _with_codes(text))
+
+
+def for_logged_json(text: str) -> str:
+    r"""Write JSON so that a runner takes none of it as a command: the second sign of `::` and `##` as \u escape.
+
+    A reader of the JSON gets the same strings back: outside of strings, JSON has neither.
+    """
+    return _ACTIVE_IN_LOGGED_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", for_json(text))
 
 
 def for_json(text: str) -> str:

@@ -178,6 +178,20 @@ def test_imports_command_line_starts_without_torch():
     )
 
 
+def test_imports_network_is_used_by_one_module():
+    """Everything that leaves the machine goes through one client; everything else works offline."""
+    clients = {"httpx", "requests", "urllib3", "http.client", "urllib.request", "ftplib", "smtplib"}
+
+    assert ["grader.post.http"] == [name for name in FILES if clients & GRAPH[name]]
+
+
+def test_imports_posting_needs_neither_torch_nor_a_client_until_something_is_sent():
+    """`--dry-run`, and a wrong option, are told at once."""
+    loaded = loaded_by("import grader.commands.post, grader.post.github, grader.post.canvas, grader.post.reading")
+
+    assert not {"torch", "pytest", "numpy", "httpx"} & loaded
+
+
 def test_imports_entry_point_of_pytest_brings_nothing_of_grader():
     """Pytest loads it in every session of everybody who has grader installed."""
     assert {"grader", "grader.entry"} == {

@@ -13,17 +13,32 @@ from sample_report import HOSTILE
 
 from grader.show import (
     for_csv_cell,
+    for_github_html,
+    for_github_prose,
     for_html,
     for_json,
+    for_lms_comment,
+    for_logged_json,
     for_markdown,
     for_markdown_block,
     for_markdown_prose,
+    for_runner_log,
     for_terminal,
     for_xml,
 )
 
 SHAPELESS = ("Cc", "Cf", "Cs", "Zl", "Zp")
-SINKS = (for_html, for_terminal, for_csv_cell, for_markdown)
+SINKS = (
+    for_html,
+    for_terminal,
+    for_csv_cell,
+    for_markdown,
+    for_markdown_block,
+    for_github_prose,
+    for_github_html,
+    for_lms_comment,
+    for_runner_log,
+)
 
 
 @pytest.mark.parametrize("show", SINKS)
@@ -167,3 +182,79 @@ def test_show_for_json_reads_back_the_same():
     assert value == json.loads(shown)
     assert "José" in shown
     assert r"\u202e\u200b\ufeff\u2028\u009b\udb40\udc41" in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [HOSTILE, "```\n<b>", "````python\nx\n`````\n# h", "~~~\n@all", "    x\n\n\n- y", "", "\n", "``` ` ````` ``"],
+)
+def test_show_for_markdown_block_is_one_block_of_code(text):
+    """Nothing in it ends it, and what follows is not part of it."""
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(f"{for_markdown_block(text)}\n\nend\n")
+
+    assert ["fence", "paragraph_open", "inline", "paragraph_close"] == [token.type for token in tokens]
+    assert for_terminal(text).rstrip("\n") == tokens[0].content.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# L<S",
+        "- a *b* _c_",
+        "1. x",
+        "> y",
+        "[z](http://e.example) ![i](j)",
+        "q @ k.T",
+        "@torch.no_grad #1 `a`|b",
+        "a\nb",
+        "---",
+    ],
+)
+def test_show_for_github_prose_reads_as_it_was_written(text):
+    """No markup, and nobody is called: behind each sign that GitHub reads there is a blank of no width."""
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(for_github_prose(text))
+
+    assert ["paragraph_open", "inline", "paragraph_close"] == [token.type for token in tokens]
+    shown = "".join(child.content for child in tokens[1].children)
+    assert " ".join(text.split()) == shown.replace("\u200b", "")
+    assert text.count("@") + text.count("#") == shown.count("\u200b")
+    assert {"text", "text_special"} >= {child.type for child in tokens[1].children}
+
+
+def test_show_for_github_html_is_text_and_calls_nobody():
+    """In a line of HTML that GitHub reads for mentions as well."""
+    assert "a &lt;b&gt; &amp; &quot;@&#8203;all&quot; #&#8203;1" == for_github_html('a <b> &\n"@all" #1')
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<script>x</script>", "< script>x< /script>"),
+        ("<!-- x --> <?x", "< !-- x --> < ?x"),
+        ("see http://e.example or WWW.e.example", "see http: //e.example or WWW .e.example"),
+        ("L < S, a<3, scores: 1, www", "L < S, a<3, scores: 1, www"),
+    ],
+)
+def test_show_for_lms_comment_has_no_tags_and_no_links(text, shown):
+    """It reads the same where HTML is shown and where it is not."""
+    assert shown == for_lms_comment(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["::error::x", " ::x::", ":::", "::::::", "a ##[command]x", "###[x]", "a\n::x::", "\r\n::y"]
+)
+def test_show_for_runner_log_is_one_line_without_a_command(text):
+    """A runner finds neither of its two signs, wherever the text stands in a line."""
+    shown = for_runner_log(text)
+
+    assert "::" not in shown and "##" not in shown and 1 == len(shown.splitlines())
+
+
+def test_show_for_logged_json_reads_back_the_same_and_commands_nothing():
+    """The signs are written as escapes."""
+    value = {"::x::y": ["##[add-mask]a", ":::", "José \u202e", '"::"', "\\::", "\\\\##"]}
+
+    shown = for_logged_json(json.dumps(value, ensure_ascii=False, indent=2))
+
+    assert value == json.loads(shown)
+    assert "::" not in shown and "##" not in shown and "José" in shown

@@ -1,0 +1,64 @@
+"""What is posted: the report, and the one submission of it that a pull request is about."""
+
+import difflib
+from pathlib import Path
+
+from grader.post.errors import WrongUse
+from grader.report import Report, Submission
+from grader.report_json import ReportError, from_json
+
+_FILE = "report.json"
+#: Names of submissions in a message.
+_MOST_NAMES = 10
+
+
+def read_report(path: Path) -> Report:
+    """Read a report.
+
+    Args:
+        path: report.json, or the folder it lies in.
+
+    Raises:
+        WrongUse: there is none, or it cannot be read.
+    """
+    file = path / _FILE if path.is_dir() else path
+    try:
+        return from_json(file.read_bytes(), str(file))
+    except FileNotFoundError:
+        raise WrongUse(f"{file}: there is no report; name the folder that `grade run` wrote (its -o)") from None
+    except OSError as error:
+        raise WrongUse(f"{file}: cannot be read ({error.strerror})") from None
+    except ReportError as error:
+        raise WrongUse(str(error)) from None
+
+
+def choose(report: Report, student: str | None) -> Submission:
+    """The submission to post: the only one, or the one named.
+
+    Raises:
+        WrongUse: there are several and none is named, or none has this name; the message lists some.
+    """
+    ids = [submission.id for submission in report.submissions]
+    if student is None and len(ids) == 1:
+        return report.submissions[0]
+    named = next((one for one in report.submissions if one.id == student), None)
+    if named is not None:
+        return named
+    near = difflib.get_close_matches(student or "", ids, n=3)
+    names = near or ids
+    listed = ", ".join(map(repr, names[:_MOST_NAMES])) + (" ..." if len(names) > _MOST_NAMES else "") or "none"
+    if student is None:
+        raise WrongUse(f"the report has {len(ids)} submissions; choose one with --student (there are {listed})")
+    raise WrongUse(f"--student: no submission {student!r} in the report; there are {listed}")
+
+
+def folder_in_repository(text: str) -> str:
+    """A folder of a repository as annotations name it: relative, with `/`; empty for the top.
+
+    Raises:
+        WrongUse: it leads out of the repository.
+    """
+    steps = [step for step in text.replace("\\", "/").split("/") if step not in ("", ".")]
+    if text.startswith("/") or ".." in steps:
+        raise WrongUse(f"--path: got {text!r}, wanted a folder inside the repository, such as hw4")
+    return "/".join(steps)
