@@ -149,7 +149,7 @@ def test_find_file_is_no_folder(tmp_path):
 def test_find_empty_folder_says_what_is_wanted(tmp_path):
     """How a folder of submissions looks."""
     assert (
-        f"{tmp_path} holds no submission: wanted one folder or archive per student, with mix.py, scale_up.py"
+        f"{tmp_path} holds no submission: wanted one folder, archive or notebook per student, with mix.py, scale_up.py"
     ) == refusal(tmp_path)  # fmt: skip
 
 

@@ -470,17 +470,17 @@ SMALL = base64.b64encode(b"a = 1").decode()
         b'{"problem": ["damaged"]}',
         b'{"problem": ["damaged", 1, 2]}',
         {"entries": [["mix.py", "other", None]] * (MOST_ENTRIES + 1)},
-        {"entries": [["mix.py", "python", None]]},
-        {"entries": [["mix.py", "python", "no base64!"]]},
-        {"entries": [["mix.py", "python", SMALL, "more"]]},
-        {"entries": [["mix.so", "python", SMALL]]},
+        {"entries": [["mix.py", "file", None]]},
+        {"entries": [["mix.py", "file", "no base64!"]]},
+        {"entries": [["mix.py", "file", SMALL, "more"]]},
+        {"entries": [["mix.so", "file", SMALL]]},
         {"entries": [["mix.so", "link", None]]},
         {"entries": [["mix.py", "link", SMALL]]},
         {"entries": [["mix.py", "passed", None]]},
         {"entries": [["x" * 5000, "other", None]]},
         {"entries": [[1, "other", None]]},
         {"entries": ["mix.py"]},
-        {"entries": [["mix.py", "python", base64.b64encode(bytes(MOST_BYTES + 1)).decode()]]},
+        {"entries": [["mix.py", "file", base64.b64encode(bytes(MOST_BYTES + 1)).decode()]]},
     ],
 )
 def test_intake_archive_answer_of_another_form_refuses_the_submission(answer):
@@ -493,8 +493,8 @@ def test_intake_archive_answer_of_another_form_refuses_the_submission(answer):
 
 def test_intake_archive_answer_is_judged_again_where_it_could_be_abused():
     """Names that lead out, and more than is taken, are refused here, whatever the unpacker made of them."""
-    too_much = [[f"{number}.py", "python", base64.b64encode(bytes(MOST_BYTES)).decode()] for number in range(21)]
-    answers = [{"entries": [["../mix.py", "python", SMALL]]}, {"entries": too_much}]
+    too_much = [[f"{number}.py", "file", base64.b64encode(bytes(MOST_BYTES)).decode()] for number in range(21)]
+    answers = [{"entries": [["../mix.py", "file", SMALL]]}, {"entries": too_much}]
 
     for answer, words in zip(answers, ["leads out of its folder", "more than 20 MiB"], strict=True):
         with pytest.raises(Refusal, match=words):
