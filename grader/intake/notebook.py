@@ -161,7 +161,7 @@ class _Reader:
             unseen = f", but for {cells[0]}, whose %% line keeps it from the others" if cells else ""
             return f"{file} lacks {name}: no cell of {title} defines it{unseen}"
         if kind == "several":
-            return f"{name} is defined in {' and '.join(cells)} of {title}; the last definition was taken"
+            return f"{name} is defined in {' and '.join(cells[1:])} of {title}; {file} was made with {cells[0]}"
         if kind == "too_late":
             return f"{file} may fail: {cells[0]} of {title} needs {name}, which is only defined later, in {cells[1]}"
         return {

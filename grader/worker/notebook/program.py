@@ -142,10 +142,10 @@ class _Notebook:
 
     def _note_choice(self, file: str, names: Collection[str], choice: Choice) -> None:
         everything = self._statements.everything
-        for name in names:
+        for name, picked in sorted(choice.picked.items()):
             cells = [everything[at].cell for at in self._statements.definitions(name)]
-            if len(cells) > 1:
-                self._note("several", cells, file=file, name=name)
+            self._note("several", [everything[picked].cell, *cells], file=file, name=name)
+        for name in names:
             if name not in choice.defined:
                 self._note("missing", self._unseen_cells_of(name), file=file, name=name)
         for name, cell in sorted(choice.left.items()):
@@ -173,7 +173,7 @@ class _Notebook:
 
     def _note(self, kind: str, cells: Iterable[int], *, file: str = "", name: str = "", line: int = 0) -> None:
         if sum(note[0] == kind for note in self._notes) < _MOST_NOTES:
-            shown = [self._shown(at) for at in cells][-_MOST_NOTES:]
+            shown = [self._shown(at) for at in cells][:_MOST_NOTES]
             self._notes.append([kind, file, name[:_MOST_NAME], shown, line])
 
     def _shown(self, at: int) -> list[int | None]:

@@ -173,10 +173,13 @@ def _makes_function(value: ast.expr | None) -> bool:
 
 
 def _completed(node: ast.stmt) -> Iterator[str]:
-    """Classes that a decorator is given: `@add_to_class(Attention)` makes the function below a part of it."""
+    """What a decorator makes a function a part of: `@apply_mask.register`, `@add_to_class(Attention)`."""
     for decorator in getattr(node, "decorator_list", ()):
-        if isinstance(decorator, ast.Call) and isinstance(node, _FUNCTIONS):
+        if isinstance(decorator, ast.Call):
             yield from (one.id for one in decorator.args if isinstance(one, ast.Name))
+            decorator = decorator.func
+        if isinstance(decorator, ast.Attribute) and (root := _root(decorator)):
+            yield root
 
 
 def _changed_by_call(node: ast.stmt) -> str | None:
