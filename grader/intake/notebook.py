@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.intake.tree import MIB, MOST_BYTES
+from grader.intake.tree import MIB, MOST_BYTES, Refusal
 from grader.intake.unpacker import Ended, run_unpacker
 from grader.record import clean_text
 
@@ -25,6 +25,7 @@ _MOST_TOLD = 40
 
 _CLEAR = "clear all outputs, save it, and hand it in again"
 _AGAIN = "open it in Jupyter, save it, and hand it in again"
+_COUNTED = "cells counted from the top, text cells too"
 #: Why nothing is taken, by the process's word for it. The name of the notebook stands before it.
 _PROBLEMS = {
     "empty": f"is empty; {_AGAIN}",
@@ -52,10 +53,6 @@ class Notebook:
     notes: tuple[str, ...] = ()
 
 
-class _Refused(Exception):
-    """Why nothing is taken of a notebook; its name stands before it."""
-
-
 def read_notebook(
     data: bytes, name: str, asked: Mapping[str, Collection[str]], others: Collection[str] = ()
 ) -> Notebook:
@@ -74,27 +71,35 @@ def read_notebook(
     modules = {file: file.removesuffix(".py") for file in (*others, *asked)}
     names = {modules[file]: sorted(asked.get(file, ())) for file in modules}
     try:
-        answer = _ask(data, title, names)
-        return _Reader(title, asked).notebook(answer)
-    except _Refused as refused:
+        return read_answer(_ask(data, title, names), title, asked)
+    except Refusal as refused:
         return Notebook(unreadable=dict.fromkeys(asked, f"{title} {refused}"))
 
 
-def _ask(data: bytes, title: str, names: Mapping[str, Collection[str]]) -> Any:
-    """The answer, of which nothing is known but that it is JSON."""
+def _ask(data: bytes, title: str, names: Mapping[str, Collection[str]]) -> bytes:
+    """The answer of the process. Raises Refusal: the notebook prevents one."""
     try:
         data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise _Refused(f"is not UTF-8: byte 0x{data[error.start]:02x} in line {line}; {_AGAIN}") from None
+        raise Refusal(f"is not UTF-8: byte 0x{data[error.start]:02x} in line {line}; {_AGAIN}") from None
     settings = {"title": title, "asked": names, "most": MOST_BYTES}
     answer = run_unpacker(data, settings, len(names) * _MOST_ANSWER, "notebook.program")
     if isinstance(answer, Ended):
-        raise _Refused(_TOO_SLOW if answer is Ended.TOO_SLOW else _ASTRAY)
+        raise Refusal(_TOO_SLOW if answer is Ended.TOO_SLOW else _ASTRAY)
+    return answer
+
+
+def read_answer(answer: bytes, title: str, asked: Mapping[str, Collection[str]]) -> Notebook:
+    """What the process says of the notebook that is called so, once it has the form it must have.
+
+    Raises:
+        Refusal: it says that nothing can be taken, or it has another form.
+    """
     try:
-        return json.loads(answer)
-    except (ValueError, RecursionError):
-        raise _Refused(_ASTRAY) from None
+        return _Reader(title, asked).notebook(json.loads(answer))
+    except (ValueError, KeyError, IndexError, RecursionError):
+        raise Refusal(_ASTRAY) from None
 
 
 class _Reader:
@@ -105,16 +110,13 @@ class _Reader:
         self._asked = asked
 
     def notebook(self, answer: Any) -> Notebook:
-        """Raises _Refused: it says that nothing can be taken, or it has another form."""
-        try:
-            match answer:
-                case {"files": dict(files), "notes": list(notes), **rest} if not rest:
-                    return self._notebook(files, notes)
-                case {"problem": [str(kind), *details], **rest} if not rest:
-                    raise _Refused(_problem(kind, details))
-        except (ValueError, KeyError, IndexError):
-            pass
-        raise _Refused(_ASTRAY)
+        """Raises Refusal: nothing can be taken. Raises ValueError, KeyError or IndexError for another form."""
+        match answer:
+            case {"files": dict(files), "notes": list(notes), **rest} if not rest:
+                return self._notebook(files, notes)
+            case {"problem": [str(kind), *details], **rest} if not rest:
+                raise Refusal(_problem(kind, details))
+        raise ValueError("no answer")
 
     def _notebook(self, files: dict[str, Any], notes: list[Any]) -> Notebook:
         made = {f"{module}.py": said for module, said in files.items()}
@@ -138,7 +140,7 @@ class _Reader:
             case {"text": str(text), "cells": list(cells), **rest} if set(rest) == {"defines"} and cells:
                 if len(text.encode()) > MOST_BYTES + _MOST_ADDED:  # half a surrogate pair raises a ValueError
                     raise ValueError("more than was asked for")
-                return text, f"{file} was made of {self._title}: {_listed(list(map(_placed, cells)))}"
+                return text, f"{file} was made of {self._title}, {_COUNTED}: {_listed(list(map(_placed, cells)))}"
         raise ValueError("no file")
 
     def _nothing(self, file: str) -> str:

@@ -97,11 +97,12 @@ class Statements:
             self._stars.append(at)
 
     def _is_same_import(self, name: str, node: ast.stmt) -> bool:
-        """Whether the import before it gave the name the same meaning: every other cell imports torch."""
+        """Whether the binding before it gave the name the same meaning: every other cell imports torch."""
         before = self._bindings.get(name)
-        return (
-            bool(before) and _imported(name, node) == _imported(name, self.everything[before[-1].at].node) is not None
-        )
+        meaning = _imported(name, node)
+        if not before:
+            return False
+        return meaning is not None and meaning == _imported(name, self.everything[before[-1].at].node)
 
     def _let_notebook_answer_for_its_files(self) -> None:
         """`from single_head import attention`, where `attention` is defined here and there is no such file."""
