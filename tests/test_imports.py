@@ -113,6 +113,14 @@ def test_imports_taking_archives_apart_happens_in_a_process_of_its_own():
     assert [] == [name for name in FILES if "grader.worker.unpack" in GRAPH[name]]
 
 
+def test_imports_taking_notebooks_apart_happens_in_a_process_of_its_own():
+    """What parses a student's JSON and Python is loaded by nobody else."""
+    parts = {name for name in FILES if name.startswith("grader.worker.notebook")}
+
+    assert "grader.worker.notebook.program" in parts
+    assert [] == [name for name in FILES if parts & GRAPH[name] and name not in parts]
+
+
 @pytest.mark.parametrize("name", ["grader.verdict", "grader.show", "grader.sources", "grader.names", "grader.compare"])
 def test_imports_leaves_take_nothing_of_grader(name):
     """What every stage uses depends on none."""

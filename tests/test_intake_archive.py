@@ -22,11 +22,14 @@ from grader.intake.tree import (
     IS_LINK,
     IS_SPECIAL,
     IS_TOO_LARGE,
+    IS_TOO_LARGE_A_NOTEBOOK,
     MIB,
     MOST_BYTES,
     MOST_ENTRIES,
     MOST_LISTED,
+    MOST_NOTEBOOK,
     MOST_TOTAL,
+    TOO_MANY_NOTEBOOKS,
     Refusal,
 )
 
@@ -499,3 +502,24 @@ def test_intake_archive_answer_is_judged_again_where_it_could_be_abused():
     for answer, words in zip(answers, ["leads out of its folder", "more than 20 MiB"], strict=True):
         with pytest.raises(Refusal, match=words):
             gathered(read_answer(json.dumps(answer).encode(), "ann.zip"))
+
+
+@packers
+def test_intake_archive_gives_the_bytes_of_notebooks_by_name(read, pack, suffix):
+    """Without a look into them."""
+    assert {"hw/a.ipynb": b"{", "B.IPYNB": b""} == read(pack(("hw/a.ipynb", b"{"), ("B.IPYNB", b"")), suffix).notebooks
+
+
+def test_intake_archive_gives_notebooks_up_to_their_own_limit(read):
+    """What is too much together is left, and the rest is taken."""
+    tree = read(zipped(("a.ipynb", b" " * (MOST_NOTEBOOK - 1)), ("b.ipynb", b"  "), ("c.ipynb", b" "), ("mix.py", b"")))
+
+    assert ({"a.ipynb", "c.ipynb"}, {"b.ipynb": TOO_MANY_NOTEBOOKS}) == (set(tree.notebooks), tree.refused)
+    assert {"mix.py": b""} == tree.files
+
+
+def test_intake_archive_with_a_notebook_that_is_too_large_says_so(read):
+    """The declared size decides, before anything is inflated."""
+    tree = read(zipped(("a.ipynb", b" " * (MOST_NOTEBOOK + 1))))
+
+    assert {"a.ipynb": IS_TOO_LARGE_A_NOTEBOOK} == tree.refused
