@@ -148,7 +148,8 @@ def test_score_empty_submission_says_that_nothing_was_found(assignment):
     entry = ungradable(assignment, staged(sources=Sources(texts={}), files=()))
 
     assert (
-        "none of mix.py, scale.py is there; found no Python file. Hand in mix.py, scale.py, in one folder, or one notebook."
+        "none of mix.py, scale.py is there; found no Python file. "
+        "Hand in mix.py, scale.py, in one folder, or one notebook."
     ) == entry.reason
 
 
