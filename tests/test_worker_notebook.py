@@ -219,6 +219,41 @@ def test_notebook_class_that_grows_over_cells_is_whole():
     assert [line for cell in cells[:-1] for line in cell.split("\n")] == lines_of(answer)[1:]
 
 
+def test_notebook_table_that_is_filled_in_is_whole():
+    """In a loop, or by a call; what a loop prints is left out, and a loop that only trains."""
+    answer = taken(
+        """\
+        TABLE, NAMES = [0, 0], []
+        for one in range(2):
+            if one:
+                TABLE[one] = one
+            print(one)
+        NAMES.append("a")
+        for epoch in range(2):
+            loss = mix() + epoch
+            loss.backward()
+        def mix(): return TABLE, NAMES
+        """
+    )
+
+    assert [
+        "TABLE, NAMES = [0, 0], []",
+        "for one in range(2):",
+        "    if one:",
+        "        TABLE[one] = one",
+        "    pass",
+        'NAMES.append("a")',
+        "def mix(): return TABLE, NAMES",
+    ] == lines_of(answer)
+
+
+def test_notebook_imports_of_one_package_go_together():
+    """Each adds a module to it; the same import again adds nothing."""
+    answer = taken("import os", "import os", "import os.path", "import os as system", "def mix(): return os.path")
+
+    assert ["import os", "import os.path", "def mix(): return os.path"] == lines_of(answer)
+
+
 def test_notebook_function_that_is_registered_stays():
     """Nothing but its decorator says whose it is."""
     answer = taken(

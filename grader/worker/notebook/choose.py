@@ -166,8 +166,13 @@ class Statements:
     def _with_changes(self, name: str, at: int, choice: Choice) -> list[int]:
         if len(self.definitions(name)) > 1:
             choice.picked[name] = max(at, choice.picked.get(name, 0))
-        if isinstance(self.everything[at].node, (ast.Import, ast.ImportFrom)):
-            return [at]  # `plt.rcParams["figure.figsize"] = 8, 6` is nobody's definition
+        if isinstance(self.everything[at].node, ast.ImportFrom):
+            return [at]
+        if isinstance(self.everything[at].node, ast.Import):
+            # `import torch` and `import torch.utils.data` make one module; `plt.rcParams["figure.figsize"] = 8, 6` is
+            # nobody's definition.
+            others = [binding.at for binding in self._bindings[name]]
+            return [other for other in others if isinstance(self.everything[other].node, ast.Import)]
         return [at, *(other for other in self._changes.get(name, ()) if other > at)]
 
     def _note_what_is_nowhere(self, name: str, choice: Choice, needed: list[int]) -> None:

@@ -19,7 +19,10 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+_STEPS = (ast.Pass, ast.Raise, ast.Break, ast.Continue)
 _BRANCHES = (ast.If, ast.Try, ast.TryStar, ast.With)
+#: Methods that fill a list, a set or a dictionary.
+_FILLERS = frozenset({"append", "extend", "insert", "add", "update", "setdefault", "register"})
 #: Functions that make a function of another.
 _MAKERS = frozenset({"partial", "compile", "script", "vmap", "jit", "lru_cache", "cache", "singledispatch"})
 #: Calls that read what is not there while grading, wait for somebody, show something, or train. By their last name.
@@ -77,26 +80,26 @@ def _statement(cell: int, node: ast.stmt) -> Statement:
     elif isinstance(node, _ASSIGNMENTS):
         _read(node, found)
         found.is_experiment = _runs_errand(node)
-    elif (changed := _changed_by_call(node)) is not None:
-        found.changes = {changed}
     else:
-        found.is_experiment = True
-        found.binds = dict.fromkeys(_stored(node), VALUE)
+        found.changes = _changes(node)
+        found.is_experiment = not found.changes or _runs_errand(node)
+        if found.is_experiment:
+            found.binds = dict.fromkeys(_stored(node), VALUE)
     return found
 
 
 def is_kept(node: ast.stmt) -> bool:
     """Whether a statement within a taken branch stays: it binds, changes, or decides what runs."""
-    if isinstance(node, ast.Expr):
-        return _changed_by_call(node) is not None
-    return isinstance(node, (*_DEFINITIONS, *_IMPORTS, *_ASSIGNMENTS, *_BRANCHES, ast.Pass, ast.Raise))
+    if isinstance(node, (ast.Expr, ast.For)):
+        return bool(_changes(node))
+    return isinstance(node, (*_DEFINITIONS, *_IMPORTS, *_ASSIGNMENTS, *_BRANCHES, *_STEPS))
 
 
 def suites(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """The blocks of a branch."""
+    """The blocks of a branch, or of a loop."""
     if isinstance(node, (ast.Try, ast.TryStar)):
         yield from (node.body, *(handler.body for handler in node.handlers), node.orelse, node.finalbody)
-    elif isinstance(node, ast.If):
+    elif isinstance(node, (ast.If, ast.For)):
         yield from (node.body, node.orelse)
     elif isinstance(node, ast.With):
         yield node.body
@@ -129,12 +132,11 @@ def _collect(table: symtable.SymbolTable, is_later: bool, found: Uses) -> None:
 
 
 def _inner(node: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements within a branch, and within those below it."""
+    """The statements within a branch or a loop, and within those below it."""
     for suite in suites(node):
         for one in suite:
             yield one
-            if isinstance(one, _BRANCHES):
-                yield from _inner(one)
+            yield from _inner(one)
 
 
 def _read(node: ast.stmt, found: Statement) -> None:
@@ -182,12 +184,22 @@ def _completed(node: ast.stmt) -> Iterator[str]:
             yield root
 
 
-def _changed_by_call(node: ast.stmt) -> str | None:
-    """What `setattr(name, ...)` changes."""
+def _changes(node: ast.stmt) -> set[str]:
+    """What `setattr(name, ...)` or `name.append(...)` changes, and what a loop fills in."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=name), *_])):
-            return name
-    return None
+            return {name}
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method))) if method in _FILLERS:
+            return {name}
+        case ast.For():
+            found = Statement(0, node)
+            for one in _inner(node):
+                if isinstance(one, _ASSIGNMENTS):
+                    _read(one, found)
+                elif isinstance(one, ast.Expr):
+                    found.changes |= _changes(one)
+            return found.changes
+    return set()
 
 
 def _root(target: ast.expr) -> str:
