@@ -339,11 +339,17 @@ def test_notebook_import_from_the_future_stands_first():
 
 def test_notebook_statements_on_one_line_are_told_apart():
     """Columns count bytes, and a statement may end lines after it began."""
-    answer = taken('A = "é"; print("é", """\n"""); B = 2; print(B) # end\n@staticmethod\ndef mix(): return A, B')
+    answer = taken('A = "é"; print("é", """\n"""); B = 2; print(B) # end\ndef mix(): return A, B')
 
-    tree = ast.parse(lines(answer))
-    assert ["A", "B"] == [node.targets[0].id for node in tree.body if isinstance(node, ast.Assign)]
-    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    assert ['A = "é"; pass; B = 2; pass # end', "def mix(): return A, B"] == lines_of(answer)
+    assert 5 == len(lines(answer).split("\n"))
+
+
+def test_notebook_definition_that_is_left_is_left_whole():
+    """With its decorators, and a comment behind it."""
+    answer = taken("@cache\n@once(\n 1)\ndef unused(): pass  # yes\ndef mix(): return 1")
+
+    assert ["def mix(): return 1"] == lines_of(answer)
 
 
 def test_notebook_indented_cell_is_taken_as_jupyter_takes_it():
@@ -373,6 +379,7 @@ def test_notebook_names_of_local_variables_are_no_needs():
         (b'{"cells": 5}', ["form"]),
         (b"[" * 10**6, ["deep"]),
         (jupyter("def mix(): pass")[:-200], ["cut", 16, 16]),
+        (b'{"cells": [{"cell_type":\n', ["cut", 2, 1]),
         (b'{"cells": [\n<<<<<<< HEAD\n]}' + b" " * 50 + b"{}", ["json", 2, 1]),
         (jupyter("x", metadata={"language_info": {"name": "R"}}), ["language", "R"]),
         (jupyter("x", metadata={"kernelspec": {"language": "julia"}}), ["language", "julia"]),
