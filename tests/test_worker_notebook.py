@@ -506,3 +506,19 @@ def test_notebook_of_any_cell_gives_an_answer_that_is_accepted(source):
     answer = taken(code([source]), code("def mix(): return 1"))
 
     assert {"mix.py"} == set(read_answer(json.dumps(answer).encode(), "hw.ipynb", {"mix.py": MIX["mix"]}).texts)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_notebook_of_all_parts_gives_each_its_own(style):
+    """One notebook for three files that name helpers alike, with experiments after each statement."""
+    cells = []
+    for part in ASKED:
+        for block in blocks_of(VARIANTS / style / f"{part}.py"):
+            cells += [block, EXPERIMENTS[len(cells) % len(EXPERIMENTS)], text("And then?")]
+
+    answer = taken(*cells, asked=ASKED)
+
+    for part in ASKED:
+        wanted = [one for one in statements_of((VARIANTS / style / f"{part}.py").read_text()) if "Def(" in one]
+        found = statements_of(answer["files"][part]["text"])
+        assert [one for one in found if one in wanted] == wanted
