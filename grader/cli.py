@@ -47,6 +47,6 @@ class _FolderOrCommand(click.Group):
 def main() -> None:
     """Grade attention homework.
 
-    SUBMISSIONS is a folder with one folder or archive (zip, tar, tar.gz) per student, or one student's folder or
-    archive. A folder that is named like a command is graded by `grade ./NAME`.
+    SUBMISSIONS is a folder with one folder, archive (zip, tar, tar.gz) or notebook per student, or that of one student.
+    A folder that is named like a command is graded by `grade ./NAME`.
     """

@@ -1,4 +1,4 @@
-"""Where the submissions are: a folder or an archive each, in the folder a TA names. Reads names only, never a file."""
+"""Where the submissions are, a folder, an archive or a notebook each, in the folder a TA names. Opens no file."""
 
 import difflib
 import os
@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from grader.handed_in import HandIn, Person
-from grader.names import archive_id, is_archive, is_noise, stands_for
+from grader.names import archive_id, are_copies, is_archive, is_noise, is_notebook, notebook_of, stands_for
 from grader.record import clean_text
 
 #: Entries of a student's folder that are looked at to see what the folder is; it may hold any number.
@@ -23,7 +23,7 @@ class FindError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """One submission. `id` is its name, without the suffix of an archive, with what cannot be shown spelt out.
+    """One submission. `id` is its name, without the suffix of a file, with what cannot be shown spelt out.
 
     What is found may be a link, a pipe, or gone: whoever reads it sees to that.
     """
@@ -31,6 +31,8 @@ class Found:
     id: str
     path: Path
     is_archive: bool = False
+    #: Whether it is a single file, a notebook.
+    is_notebook: bool = False
     #: Whose it is, where the platform it comes from says so.
     people: tuple[Person, ...] = ()
     #: When it was handed in, where anybody says so.
@@ -40,8 +42,10 @@ class Found:
 def find_submissions(folder: Path, files: Iterable[str], only: str | None = None) -> list[Found]:
     """The submissions in a folder, by name: the folder itself when it holds stub files, else what lies in it.
 
+    A folder that holds one notebook, and no other homework, is a submission too; several notebooks are one each.
+
     Args:
-        folder: a folder; an archive is one submission.
+        folder: a folder; an archive or a notebook is one submission.
         files: names of the stub files of all assignments that may be meant.
         only: a glob; submissions whose id does not match are left out.
 
@@ -49,14 +53,15 @@ def find_submissions(folder: Path, files: Iterable[str], only: str | None = None
         FindError: the folder is missing, is a file, is empty, or holds nothing that looks like homework.
     """
     names = set(files)
-    if one := find_archive(folder):
+    if one := find_file(folder):
         found = [one]
     else:
         _must_be_folder(folder)
         found = _found_in(folder, names)
     if not found:
         raise FindError(
-            f"{folder} holds no submission: wanted one folder or archive per student, with {', '.join(sorted(names))}"
+            f"{folder} holds no submission: wanted one folder, archive or notebook per student, "
+            f"with {', '.join(sorted(names))}"
         )
     chosen = [one for one in found if only is None or fnmatchcase(one.id, only)]
     if not chosen:
@@ -84,6 +89,14 @@ def find_archive(path: Path) -> Found | None:
     return Found(id=clean_text(name), path=place, is_archive=True)
 
 
+def find_file(path: Path) -> Found | None:
+    """The submission in a file that a person named, an archive or a notebook; None when it is no such file."""
+    if not is_notebook(path.name) or not path.is_file():
+        return find_archive(path)
+    place = path.resolve()
+    return Found(id=_id_of_notebook(place.name), path=place, is_notebook=True)
+
+
 def unread_archives(folder: Path, found: Sequence[Found]) -> dict[str, str]:
     """Archives that somebody may have handed in and that are not graded, by name, with the reason."""
     if not folder.is_dir() or found[0].path == folder.resolve():
@@ -103,6 +116,8 @@ def unread_archives(folder: Path, found: Sequence[Found]) -> dict[str, str]:
 def _found_in(folder: Path, names: set[str]) -> list[Found]:
     entries = _entries(folder)
     if not any(_is_stub(entry, names) for entry in entries):
+        if _is_lone_notebook(entries, names):
+            return [find_folder(folder)]
         place = _descend(folder, entries, names)
         return _named(entries if place == folder else _entries(place))
     nested = [entry.name for entry in _folders(entries) if _holds_stub(Path(entry.path), names)]
@@ -142,8 +157,21 @@ def _descend(folder: Path, entries: list[os.DirEntry[str]], names: set[str]) -> 
     below = _first_entries(deeper)
     if any(_is_stub(entry, names) for entry in below):
         return folder
-    likely = [*_archives(below), *(entry for entry in _folders(below) if _holds_stub(Path(entry.path), names))]
+    likely = [*_archives(below), *(entry for entry in _folders(below) if _holds_homework(Path(entry.path), names))]
     return deeper if len(likely) > 1 else folder
+
+
+def _is_lone_notebook(entries: list[os.DirEntry[str]], names: set[str]) -> bool:
+    """Whether a folder is homework for the sake of one notebook in it, of whatever name, and its copies."""
+    notebooks = [entry.name for entry in _notebooks(entries)]
+    if not notebooks or not are_copies(notebooks) or _archives(entries):
+        return False
+    return not any(_holds_homework(Path(entry.path), names) for entry in _folders(entries))
+
+
+def _holds_homework(folder: Path, names: set[str]) -> bool:
+    entries = _first_entries(folder)
+    return bool(_notebooks(entries)) or any(_is_stub(entry, names) for entry in entries)
 
 
 def _holds_stub(folder: Path, names: set[str]) -> bool:
@@ -152,7 +180,8 @@ def _holds_stub(folder: Path, names: set[str]) -> bool:
 
 def _is_stub(entry: os.DirEntry[str], names: set[str]) -> bool:
     """Whether it is called like a stub and is no folder; what cannot be read is a submission's stub all the same."""
-    return any(stands_for(entry.name, name) for name in names) and not _is_folder(entry)
+    is_called_so = any(stands_for(entry.name, name) or stands_for(entry.name, notebook_of(name)) for name in names)
+    return is_called_so and not _is_folder(entry)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -181,6 +210,10 @@ def _archives(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
     return [entry for entry in entries if archive_id(entry.name) is not None and not _is_folder(entry)]
 
 
+def _notebooks(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
+    return [entry for entry in entries if is_notebook(entry.name) and not _is_folder(entry)]
+
+
 def _linked_folders(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
     """Links that lead to a folder, or nowhere: somebody's submission, and for whoever reads it to refuse."""
     links = [entry for entry in entries if entry.is_symlink() and archive_id(entry.name) is None]
@@ -204,14 +237,20 @@ def _leads_to_file(entry: os.DirEntry[str]) -> bool:
 def _named(entries: list[os.DirEntry[str]]) -> list[Found]:
     """Submissions with ids of their own: names may be one but for a suffix, or what cannot be shown."""
     found: dict[str, Found] = {}
-    archives = _archives(entries)
-    for entry in [*_folders(entries), *_linked_folders(entries), *archives]:
-        is_packed = entry in archives
-        name = clean_text((archive_id(entry.name) if is_packed else None) or entry.name)
+    archives, notebooks = _archives(entries), _notebooks(entries)
+    linked = [entry for entry in _linked_folders(entries) if entry not in notebooks]
+    for entry in [*_folders(entries), *linked, *archives, *notebooks]:
+        is_packed, is_single = entry in archives, entry in notebooks
+        packed_id = archive_id(entry.name) if is_packed else None
+        name = _id_of_notebook(entry.name) if is_single else clean_text(packed_id or entry.name)
         number = 1
         unique = name
         while unique in found:
             number += 1
             unique = f"{name} ({number})"
-        found[unique] = Found(id=unique, path=Path(entry.path), is_archive=is_packed)
+        found[unique] = Found(id=unique, path=Path(entry.path), is_archive=is_packed, is_notebook=is_single)
     return list(found.values())
+
+
+def _id_of_notebook(name: str) -> str:
+    return clean_text(name.rpartition(".")[0] or name)

@@ -6,7 +6,7 @@ is touched, so that a folder and an archive are understood alike.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 #: Folder of a handout that students check their work with, and may hand in along with it.
@@ -17,8 +17,11 @@ NOISE = frozenset({"__pycache__", "__MACOSX", "node_modules", "venv", RECORDS})
 TOOL_FILES = frozenset({"conftest.py", "setup.py"})
 _READ_ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip")
 _OTHER_ARCHIVES = (".7z", ".rar", ".gz", ".bz2", ".tbz2", ".xz", ".txz", ".zst", ".jar", ".whl")
-#: What browsers, systems and learning platforms add to a name: `-1`, ` (2)`, `_copy`.
-_COPY_MARK = re.compile(r"(?:[-_ ]?\((?P<round>\d{1,9})\)|[-_ ](?P<dash>\d{1,9})|[-_ ]copy)$", re.IGNORECASE)
+#: What browsers, systems, Jupyter and learning platforms add to a name: `-1`, ` (2)`, `_copy`, `-Copy1`, `Copy of `.
+_COPY_MARK = re.compile(
+    r"(?:[-_ ]?\((?P<round>\d{1,9})\)|[-_ ](?P<dash>\d{1,9})|[-_ ]copy ?(?P<copy>\d{1,9})?)$", re.IGNORECASE
+)
+_COPY_OF = re.compile(r"^copy of ", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,16 @@ def is_noise(name: str) -> bool:
 def is_python(name: str) -> bool:
     """Whether a name is that of a Python source file; compiled and other files are never taken."""
     return name.lower().endswith(".py")
+
+
+def is_notebook(name: str) -> bool:
+    """Whether a name is that of a Jupyter notebook."""
+    return name.lower().endswith(".ipynb")
+
+
+def notebook_of(stub: str) -> str:
+    """The name of a notebook that is called like a stub."""
+    return f"{stub.removesuffix('.py')}.ipynb"
 
 
 def archive_id(name: str) -> str | None:
@@ -62,7 +75,13 @@ def stands_for(found: str, stub: str) -> bool:
     if found == stub:
         return True
     stem, _, suffix = found.rpartition(".")
-    return suffix.lower() == "py" and _plain(_COPY_MARK.sub("", stem)) == _plain(stub.rpartition(".")[0])
+    wanted, _, kind = stub.rpartition(".")
+    return suffix.lower() == kind and _uncopied(stem) == _plain(wanted)
+
+
+def are_copies(names: Iterable[str]) -> bool:
+    """Whether files have one name but for the marks of copies."""
+    return len({_uncopied(file_of(name).rpartition(".")[0]) for name in names}) <= 1
 
 
 def homes(names: Iterable[str], stubs: Iterable[str]) -> list[str]:
@@ -78,7 +97,11 @@ def match_stub(names: Iterable[str], stub: str) -> Match | None:
     The stub's own name at the top comes first, then other spellings (`Single_Head.py`, `single_head-1.py`; of several
     copies the last), then the same in a nested folder.
     """
-    candidates = [name for name in names if stands_for(file_of(name), stub)]
+    return best_of([name for name in names if stands_for(file_of(name), stub)], stub)
+
+
+def best_of(candidates: Sequence[str], stub: str) -> Match | None:
+    """Of files that all may stand for a stub, the one that does."""
     if not candidates:
         return None
     best = min(
@@ -117,10 +140,14 @@ def _shallow_first(name: str) -> tuple[int, str]:
     return name.count("/"), name
 
 
+def _uncopied(stem: str) -> str:
+    return _plain(_COPY_MARK.sub("", _COPY_OF.sub("", stem)))
+
+
 def _plain(stem: str) -> str:
     return re.sub(r"[-_ ]", "", stem).lower()
 
 
 def _copy_number(stem: str) -> int:
     mark = _COPY_MARK.search(stem)
-    return int(mark["round"] or mark["dash"] or 1) if mark else 0
+    return int(mark["round"] or mark["dash"] or mark["copy"] or 1) if mark else int(bool(_COPY_OF.match(stem)))

@@ -204,9 +204,12 @@ def _choose(options: Options, course: Course) -> tuple[Assignment, list[Found]]:
     if options.assignment:
         assignment = course.assignment(options.assignment)
         return assignment, _find(options, assignment.files)
-    known = [file for name in course.names for file in course.assignment(name).files]
-    found = _find(options, known)
-    return course.assignment_for(file_names(found)), found
+    asked: dict[str, set[str]] = {}
+    for name in course.names:
+        for part in course.assignment(name).parts:
+            asked.setdefault(part.file, set()).update(part.callables)
+    found = _find(options, list(asked))
+    return course.assignment_for(file_names(found, asked)), found
 
 
 def _find(options: Options, files: Sequence[str]) -> list[Found]:

@@ -72,7 +72,11 @@ def ungradable(assignment: Assignment, staged: Staged) -> Submission:
     found = ", ".join(file.name for file in staged.files) or "no Python file"
     reason = f"no file could be read ({reasons})" if reasons else f"none of {wanted} is there; found {found}"
     return unscored(
-        assignment, staged.id, Status.UNGRADABLE, f"{reason}. Hand in {wanted}, in one folder.", staged=staged
+        assignment,
+        staged.id,
+        Status.UNGRADABLE,
+        f"{reason}. Hand in {wanted}, in one folder, or one notebook.",
+        staged=staged,
     )
 
 

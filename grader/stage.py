@@ -1,6 +1,7 @@
 """A submission's files, read once: the bytes that are hashed are the bytes that run. Runs and parses nothing.
 
-`intake` says what is there; here is decided which of it stands for which stub, and what is read beside it.
+`intake` says what is there; here is decided which of it stands for which stub, and what is read beside it. What is not
+there as a Python file is looked for in `notebooks`.
 """
 
 import hashlib
@@ -11,6 +12,7 @@ from grader.assignment import Assignment
 from grader.find import Found
 from grader.intake import Tree, read_tree
 from grader.names import file_of, folder_of, homes, match_stub, neighbours
+from grader.notebooks import Made, notebook_homes, read_notebooks
 from grader.record import clean_text
 from grader.report import SourceFile
 from grader.sources import Sources
@@ -63,23 +65,26 @@ def stage(found: Found, assignment: Assignment) -> Staged:
     if tree.problem:
         packed = (SourceFile(name=found.path.name, sha256=tree.sha256),) if tree.sha256 else ()
         return _nothing(found, assignment, tree, tree.problem, packed)
-    places = homes(_names(tree), assignment.files)
+    places = homes(_names(tree), assignment.files) or notebook_homes(tree)
     if len(places) > 1:
         shown = ", ".join(clean_text(place) or "the top" for place in places[:_MOST_NAMED])
         more = ", ..." if len(places) > _MOST_NAMED else ""
         reason = f"several folders hold such a file ({shown}{more}); leave one"
-        attempts = {name: data for name, data in tree.files.items() if homes([name], assignment.files)}
+        stubs = {name: data for name, data in tree.files.items() if homes([name], assignment.files)}
+        attempts = stubs or tree.notebooks
         return _nothing(found, assignment, tree, reason, _hashed(attempts))
     if not places and tree.cut:
         return _nothing(found, assignment, tree, tree.cut, ())
-    return _staged(found, assignment, tree)
+    there = [stub for stub in assignment.files if match_stub(_names(tree), stub)]
+    made = read_notebooks(tree, (places or [""])[0], assignment, there)
+    return _staged(found, assignment, tree, made)
 
 
-def _staged(found: Found, assignment: Assignment, tree: Tree) -> Staged:
-    notes: list[str] = []
-    chosen = _chosen(assignment, tree, notes)
-    texts: dict[str, str] = {}
-    unreadable: dict[str, str] = {}
+def _staged(found: Found, assignment: Assignment, tree: Tree, made: Made) -> Staged:
+    notes: list[str] = list(made.notes)
+    chosen = _chosen(assignment, tree, made, notes)
+    texts: dict[str, str] = dict(made.texts)
+    unreadable: dict[str, str] = dict(made.unreadable)
     for name, source in chosen.items():
         try:
             texts[name] = _text(tree, source)
@@ -89,15 +94,16 @@ def _staged(found: Found, assignment: Assignment, tree: Tree) -> Staged:
                 notes.append(f"{clean_text(source)} was not read: {problem}")
     if not any(name in texts for name in assignment.files):
         texts = {}
+    files = {name: tree.files[source] for name, source in chosen.items() if source in tree.files}
     return Staged(
         id=found.id,
         sources=Sources(texts=texts, unreadable=unreadable),
-        files=_hashed({name: tree.files[source] for name, source in chosen.items() if source in tree.files}),
+        files=_hashed({**files, **made.files}),
         notes=_few([*notes, *tree.notes]),
     )
 
 
-def _chosen(assignment: Assignment, tree: Tree, notes: list[str]) -> dict[str, str]:
+def _chosen(assignment: Assignment, tree: Tree, made: Made, notes: list[str]) -> dict[str, str]:
     """Name under which a file is imported, to its name in the submission."""
     names = _names(tree)
     chosen: dict[str, str] = {}
@@ -110,7 +116,7 @@ def _chosen(assignment: Assignment, tree: Tree, notes: list[str]) -> dict[str, s
                 notes.append(f"{clean_text(match.name)} {verb} {stub}")
             notes.extend(f"{clean_text(other)} was not read" for other in match.others)
     taken = set(chosen.values())
-    folders = {"", *map(folder_of, taken)}
+    folders = {"", *map(folder_of, taken), *made.folders}
     for name in sorted(name for folder in folders for name in neighbours(names, folder)):
         imported = file_of(name)
         if name not in taken and imported.removesuffix(".py").isidentifier() and len(chosen) < MOST_FILES:

@@ -9,7 +9,7 @@ from grader.assignment import AssignmentError, read_assignment
 from grader.conversation import Conversation, TimeLimits
 from grader.course import CourseError, find_course
 from grader.examination import Examination
-from grader.find import Found, find_archive, find_folder
+from grader.find import Found, find_file, find_folder
 from grader.given import Inputs
 from grader.intake import IntakeError
 from grader.launch import ForkLauncher, LaunchError, SpawnLauncher, Zygote, can_fork
@@ -27,9 +27,11 @@ def register(config: pytest.Config, submission: str, seed: int | None) -> None:
     """
     hide_memory()
     place = Path(submission)
-    found = find_folder(place) if place.is_dir() else find_archive(place)
+    found = find_folder(place) if place.is_dir() else find_file(place)
     if found is None:
-        raise pytest.UsageError(f"--submission {submission}: no such folder; wanted one student's folder or archive")
+        raise pytest.UsageError(
+            f"--submission {submission}: no such folder; wanted one student's folder, archive or notebook"
+        )
     try:
         examination, stack = _examination(_assignment_folder(config), found, seed)
     except (AssignmentError, CourseError, OracleError, LaunchError, IntakeError) as error:

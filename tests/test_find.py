@@ -149,7 +149,7 @@ def test_find_file_is_no_folder(tmp_path):
 def test_find_empty_folder_says_what_is_wanted(tmp_path):
     """How a folder of submissions looks."""
     assert (
-        f"{tmp_path} holds no submission: wanted one folder or archive per student, with mix.py, scale_up.py"
+        f"{tmp_path} holds no submission: wanted one folder, archive or notebook per student, with mix.py, scale_up.py"
     ) == refusal(tmp_path)  # fmt: skip
 
 
@@ -272,3 +272,61 @@ def test_find_odd_names_are_found(tmp_path, name):
     write(tmp_path, f"{name}/mix.py", "ann/mix.py")
 
     assert sorted(["ann", clean_text(name)]) == ids(tmp_path)
+
+
+def test_find_folder_with_one_notebook_is_one_submission(tmp_path):
+    """Of whatever name; copies of it, and folders without homework, change nothing."""
+    write(tmp_path, "ann/hw.ipynb", "ann/hw-Copy1.ipynb", "ann/data/table.csv")
+
+    assert ["ann"] == ids(tmp_path / "ann")
+
+
+def test_find_folder_with_a_notebook_called_like_a_stub_is_one_submission(tmp_path):
+    """One notebook a part."""
+    write(tmp_path, "ann/mix.ipynb", "ann/Scale-Up.ipynb", "ann/data/table.csv")
+
+    assert ["ann"] == ids(tmp_path / "ann")
+
+
+def test_find_notebooks_are_submissions_named_without_their_suffix(tmp_path):
+    """Beside folders and archives, and of a class that hands in nothing else."""
+    write(
+        tmp_path,
+        "all/ann/mix.py",
+        "all/bob.zip",
+        "all/cleo.ipynb",
+        "all/cleo/mix.py",
+        "only/ann.ipynb",
+        "only/bob.ipynb",
+    )
+
+    found = find_submissions(tmp_path / "all", FILES)
+
+    assert [("ann", False), ("bob", False), ("cleo", False), ("cleo (2)", True)] == [
+        (one.id, one.is_notebook) for one in found
+    ]
+    assert ["ann", "bob"] == ids(tmp_path / "only")
+
+
+def test_find_folders_with_notebooks_are_a_class(tmp_path):
+    """Also below one folder more."""
+    write(tmp_path, "class/ann/hw.ipynb", "class/bob/mix.ipynb", "class/bob/x.ipynb")
+
+    assert (["ann", "bob"], ["ann", "bob"]) == (ids(tmp_path), ids(tmp_path / "class"))
+
+
+def test_find_notebook_that_is_named_is_one_submission(tmp_path):
+    """As an archive is."""
+    write(tmp_path, "ann.v2.ipynb")
+
+    found = find_submissions(tmp_path / "ann.v2.ipynb", FILES)
+
+    assert [("ann.v2", tmp_path / "ann.v2.ipynb", True)] == [(one.id, one.path, one.is_notebook) for one in found]
+
+
+def test_find_notebook_that_is_a_link_is_found_once(tmp_path):
+    """For whoever reads it to refuse."""
+    write(tmp_path, "ann/mix.py")
+    (tmp_path / "bob.ipynb").symlink_to("gone")
+
+    assert ["ann", "bob"] == ids(tmp_path)

@@ -438,7 +438,7 @@ def corner(tmp_path_factory):
         (["nothing"], ["nothing does not exist"]),
         (["emtpy"], ["emtpy does not exist; did you mean", "empty?"]),
         (["homework.7z"], ["homework.7z is a file that is not read (only zip, tar and tar.gz archives are read)"]),
-        (["empty"], ["empty holds no submission: wanted one folder or archive per student, with double.py, halve.py"]),
+        (["empty"], ["empty holds no submission: wanted one folder, archive or notebook per student, with double.py"]),
         (["run", "-a", "tinny"], ["no assignment is called 'tinny'", "did you mean tiny?"]),
         (["run", "-a", "biology"], ["no assignment is called 'biology'", "there are: tiny"]),
         (["run", "-o", "run/report"], ["run/report lies in", "choose another folder with -o"]),

@@ -84,7 +84,7 @@ def test_hostile_submission_is_ungradable_with_the_reason(graded, id, words):
     assert ("ungradable", 0.0) == (entry["status"], entry["score"])
     assert entry["reason"].startswith("no file could be read (double.py, halve.py: ")
     assert words in entry["reason"]
-    assert entry["reason"].endswith("Hand in double.py, halve.py, in one folder.")
+    assert entry["reason"].endswith("Hand in double.py, halve.py, in one folder, or one notebook.")
 
 
 @pytest.mark.parametrize(("id", "words"), [("ivy", "it is a symbolic link"), ("kim", "it is larger than 1024 KiB")])

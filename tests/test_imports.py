@@ -116,6 +116,14 @@ def test_imports_taking_archives_apart_happens_in_a_process_of_its_own():
     assert "grader.zipped" not in reachable("grader.run") | reachable("grader.grade")
 
 
+def test_imports_taking_notebooks_apart_happens_in_a_process_of_its_own():
+    """What parses a student's JSON and Python is loaded by nobody else."""
+    parts = {name for name in FILES if name.startswith("grader.worker.notebook")}
+
+    assert "grader.worker.notebook.program" in parts
+    assert [] == [name for name in FILES if parts & GRAPH[name] and name not in parts]
+
+
 @pytest.mark.parametrize("name", ["grader.verdict", "grader.show", "grader.sources", "grader.names", "grader.compare"])
 def test_imports_leaves_take_nothing_of_grader(name):
     """What every stage uses depends on none."""

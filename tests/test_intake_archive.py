@@ -22,11 +22,14 @@ from grader.intake.tree import (
     IS_LINK,
     IS_SPECIAL,
     IS_TOO_LARGE,
+    IS_TOO_LARGE_A_NOTEBOOK,
     MIB,
     MOST_BYTES,
     MOST_ENTRIES,
     MOST_LISTED,
+    MOST_NOTEBOOK,
     MOST_TOTAL,
+    TOO_MANY_NOTEBOOKS,
     Refusal,
 )
 
@@ -470,17 +473,17 @@ SMALL = base64.b64encode(b"a = 1").decode()
         b'{"problem": ["damaged"]}',
         b'{"problem": ["damaged", 1, 2]}',
         {"entries": [["mix.py", "other", None]] * (MOST_ENTRIES + 1)},
-        {"entries": [["mix.py", "python", None]]},
-        {"entries": [["mix.py", "python", "no base64!"]]},
-        {"entries": [["mix.py", "python", SMALL, "more"]]},
-        {"entries": [["mix.so", "python", SMALL]]},
+        {"entries": [["mix.py", "file", None]]},
+        {"entries": [["mix.py", "file", "no base64!"]]},
+        {"entries": [["mix.py", "file", SMALL, "more"]]},
+        {"entries": [["mix.so", "file", SMALL]]},
         {"entries": [["mix.so", "link", None]]},
         {"entries": [["mix.py", "link", SMALL]]},
         {"entries": [["mix.py", "passed", None]]},
         {"entries": [["x" * 5000, "other", None]]},
         {"entries": [[1, "other", None]]},
         {"entries": ["mix.py"]},
-        {"entries": [["mix.py", "python", base64.b64encode(bytes(MOST_BYTES + 1)).decode()]]},
+        {"entries": [["mix.py", "file", base64.b64encode(bytes(MOST_BYTES + 1)).decode()]]},
     ],
 )
 def test_intake_archive_answer_of_another_form_refuses_the_submission(answer):
@@ -493,9 +496,30 @@ def test_intake_archive_answer_of_another_form_refuses_the_submission(answer):
 
 def test_intake_archive_answer_is_judged_again_where_it_could_be_abused():
     """Names that lead out, and more than is taken, are refused here, whatever the unpacker made of them."""
-    too_much = [[f"{number}.py", "python", base64.b64encode(bytes(MOST_BYTES)).decode()] for number in range(21)]
-    answers = [{"entries": [["../mix.py", "python", SMALL]]}, {"entries": too_much}]
+    too_much = [[f"{number}.py", "file", base64.b64encode(bytes(MOST_BYTES)).decode()] for number in range(21)]
+    answers = [{"entries": [["../mix.py", "file", SMALL]]}, {"entries": too_much}]
 
     for answer, words in zip(answers, ["leads out of its folder", "more than 20 MiB"], strict=True):
         with pytest.raises(Refusal, match=words):
             gathered(read_answer(json.dumps(answer).encode(), "ann.zip"))
+
+
+@packers
+def test_intake_archive_gives_the_bytes_of_notebooks_by_name(read, pack, suffix):
+    """Without a look into them."""
+    assert {"hw/a.ipynb": b"{", "B.IPYNB": b""} == read(pack(("hw/a.ipynb", b"{"), ("B.IPYNB", b"")), suffix).notebooks
+
+
+def test_intake_archive_gives_notebooks_up_to_their_own_limit(read):
+    """What is too much together is left, and the rest is taken."""
+    tree = read(zipped(("a.ipynb", b" " * (MOST_NOTEBOOK - 1)), ("b.ipynb", b"  "), ("c.ipynb", b" "), ("mix.py", b"")))
+
+    assert ({"a.ipynb", "c.ipynb"}, {"b.ipynb": TOO_MANY_NOTEBOOKS}) == (set(tree.notebooks), tree.refused)
+    assert {"mix.py": b""} == tree.files
+
+
+def test_intake_archive_with_a_notebook_that_is_too_large_says_so(read):
+    """The declared size decides, before anything is inflated."""
+    tree = read(zipped(("a.ipynb", b" " * (MOST_NOTEBOOK + 1))))
+
+    assert {"a.ipynb": IS_TOO_LARGE_A_NOTEBOOK} == tree.refused

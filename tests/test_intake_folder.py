@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from conftest import write_files
+from sample_notebook import jupyter
 
 from grader.find import Found
 from grader.intake import IntakeError, file_names, read_tree
@@ -17,10 +18,13 @@ from grader.intake.tree import (
     IS_REPLACED,
     IS_SPECIAL,
     IS_TOO_LARGE,
+    IS_TOO_LARGE_A_NOTEBOOK,
     MOST_BYTES,
     MOST_ENTRIES,
     MOST_LISTED,
+    MOST_NOTEBOOK,
     MOST_TOTAL,
+    TOO_MANY_NOTEBOOKS,
 )
 
 CLOSED = "it cannot be read: Permission denied"
@@ -325,3 +329,36 @@ def test_intake_file_names_are_those_of_all_python_files(tmp_path):
     found = [Found(id=name, path=tmp_path / name) for name in ("ann", "bob", "zed", "gone")]
 
     assert ["Scale_Up.PY", "mix.py", "mix.py"] == sorted(file_names(found))
+
+
+def test_intake_file_names_of_notebooks_are_the_stubs_they_answer(tmp_path):
+    """Where there is no Python file beside them; whichever name the notebook has."""
+    notebook = jupyter("def mix(): return 1")
+    write_files(tmp_path, {"ann/hw.ipynb": notebook, "bob.ipynb": notebook, "cleo/x.py": "", "cleo/hw.ipynb": notebook})
+    found = [Found(id="ann", path=tmp_path / "ann"), Found(id="cleo", path=tmp_path / "cleo")]
+    found.append(Found(id="bob", path=tmp_path / "bob.ipynb", is_notebook=True))
+
+    names = file_names(found, {"mix.py": ["mix", "gate"], "scale.py": ["Scale"]})
+
+    assert ["mix.py", "mix.py", "x.py"] == sorted(names)
+
+
+def test_intake_notebook_is_taken_as_it_was_handed_in(folder):
+    """Up to its own limit; without reading what is in it."""
+    large = b" " * (MOST_NOTEBOOK - 1)
+    write_files(folder, {"a.ipynb": b"{", "b.ipynb": large, "c.ipynb": large + b"12"})
+
+    tree = read(folder)
+
+    assert {"a.ipynb": b"{", "b.ipynb": large} == tree.notebooks
+    assert {"c.ipynb": IS_TOO_LARGE_A_NOTEBOOK} == tree.refused
+
+
+def test_intake_notebooks_that_are_too_much_together_are_left(folder):
+    """The rest is taken."""
+    write_files(folder, {"a.ipynb": b" " * (MOST_NOTEBOOK - 1), "b.ipynb": b"  ", "c.ipynb": b" ", "mix.py": "a = 1"})
+
+    tree = read(folder)
+
+    assert ({"a.ipynb", "c.ipynb"}, {"b.ipynb": TOO_MANY_NOTEBOOKS}) == (set(tree.notebooks), tree.refused)
+    assert {"mix.py": b"a = 1"} == tree.files

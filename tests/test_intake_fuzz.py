@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from grader.find import Found, find_submissions
 from grader.intake import file_names, read_tree
 from grader.intake.archive import gathered, read_answer
-from grader.intake.tree import MOST_BYTES, MOST_ENTRIES, MOST_LISTED, MOST_TOTAL, Refusal, Tree
+from grader.intake.tree import MOST_BYTES, MOST_ENTRIES, MOST_LISTED, MOST_NOTEBOOK, MOST_TOTAL, Refusal, Tree
 from grader.names import NOISE
 from grader.worker.unpack import Caps, unpack
 
-CAPS = Caps(MOST_BYTES, MOST_TOTAL, 4 * MOST_BYTES, MOST_ENTRIES, MOST_LISTED)
+CAPS = Caps(MOST_BYTES, MOST_TOTAL, MOST_NOTEBOOK, 4 * MOST_BYTES, MOST_ENTRIES, MOST_LISTED)
 #: Pieces that names are made of to do harm, and the stubs themselves.
 PIECES = [
     "..",
@@ -97,7 +97,7 @@ def must_be_clean(tree):
     for name in (*tree.files, *tree.refused):
         assert not name.startswith("/")
         assert not {"", ".", ".."} & set(name.split("/"))
-        assert name.lower().endswith(".py")
+        assert name.lower().endswith((".py", ".ipynb"))
     assert all(len(data) <= MOST_BYTES for data in tree.files.values())
 
 

@@ -11,7 +11,14 @@ from conftest import children_of
 from grader.intake.tree import MIB
 from grader.intake.unpacker import Ended, run_unpacker
 
-CAPS = {"file_bytes": MIB, "total_bytes": 20 * MIB, "unpacked_bytes": 64 * MIB, "entries": 2000, "listed": 20_000}
+CAPS = {
+    "file_bytes": MIB,
+    "total_bytes": 20 * MIB,
+    "notebook_bytes": 20 * MIB,
+    "unpacked_bytes": 64 * MIB,
+    "entries": 2000,
+    "listed": 20_000,
+}
 SETTINGS = {"format": "tar", "noise": [], "caps": CAPS}
 #: Three million empty archives, one after the other: seconds of work for a decompressor.
 SLOW = gzip.compress(b"") * 3_000_000
@@ -29,7 +36,7 @@ def test_intake_unpacker_answers_in_one_line_of_json():
     """The protocol, as it is."""
     answer = run_unpacker(zipped("a"), SETTINGS | {"format": "zip"}, MIB)
 
-    assert {"entries": [["mix.py", "python", "YQ=="]]} == json.loads(answer)
+    assert {"entries": [["mix.py", "file", "YQ=="]]} == json.loads(answer)
 
 
 def test_intake_unpacker_is_fed_more_than_a_pipe_holds():

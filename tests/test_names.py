@@ -2,7 +2,18 @@
 
 import pytest
 
-from grader.names import archive_id, folded, homes, is_archive, is_noise, match_stub, neighbours
+from grader.names import (
+    archive_id,
+    are_copies,
+    folded,
+    homes,
+    is_archive,
+    is_noise,
+    match_stub,
+    neighbours,
+    notebook_of,
+    stands_for,
+)
 
 
 def matched(*names):
@@ -122,3 +133,17 @@ def test_names_leftovers_are_told_from_homework(name, expected):
 def test_names_that_some_disks_hold_for_one_fold_alike(one, other):
     """Capitals, and accents written in one sign or two."""
     assert folded(one) == folded(other)
+
+
+@pytest.mark.parametrize(
+    "name", ["mix.ipynb", "Mix.IPYNB", "mix-1.ipynb", "mix-Copy1.ipynb", "mix copy 2.ipynb", "Copy of mix.ipynb"]
+)
+def test_names_notebooks_stand_for_a_stub_as_files_do(name):
+    """Under the stub's own name with their suffix, whatever Jupyter, Colab and editors add."""
+    assert (True, False) == (stands_for(name, notebook_of("mix.py")), stands_for(name, "mix.py"))
+
+
+def test_names_copies_are_told_from_other_files():
+    """By what is left without their marks."""
+    assert are_copies(["hw.ipynb", "a/HW-2.ipynb", "Copy of hw (1).ipynb"])
+    assert not are_copies(["hw.ipynb", "hw2.ipynb"])

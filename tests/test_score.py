@@ -139,7 +139,7 @@ def test_score_submission_without_its_files_is_ungradable(assignment):
     assert (Status.UNGRADABLE, Decimal(0), Decimal(10)) == (entry.status, entry.score, entry.max_score)
     assert [Decimal(0), Decimal(0)] == [part.score for part in entry.parts]
     assert (
-        "none of mix.py, scale.py is there; found mix.py. Hand in mix.py, scale.py, in one folder."
+        "none of mix.py, scale.py is there; found mix.py. Hand in mix.py, scale.py, in one folder, or one notebook."
     ) == entry.reason  # fmt: skip
 
 
@@ -148,7 +148,8 @@ def test_score_empty_submission_says_that_nothing_was_found(assignment):
     entry = ungradable(assignment, staged(sources=Sources(texts={}), files=()))
 
     assert (
-        "none of mix.py, scale.py is there; found no Python file. Hand in mix.py, scale.py, in one folder."
+        "none of mix.py, scale.py is there; found no Python file. "
+        "Hand in mix.py, scale.py, in one folder, or one notebook."
     ) == entry.reason
 
 
@@ -159,7 +160,7 @@ def test_score_unreadable_files_are_named_with_the_reason(assignment):
     )
 
     assert (
-        "no file could be read (mix.py: it is not UTF-8). Hand in mix.py, scale.py, in one folder."
+        "no file could be read (mix.py: it is not UTF-8). Hand in mix.py, scale.py, in one folder, or one notebook."
     ) == entry.reason  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def test_standalone_single_check_is_judged_without_those_before_it():
     [
         (
             [CHECKS, "--submission", "nowhere"],
-            "nowhere: no such folder; wanted one student's folder or archive",
+            "nowhere: no such folder; wanted one student's folder, archive or notebook",
         ),
         (["--submission", PLAIN], "--submission needs the checks: pytest assignments/NAME/checks --submission FOLDER"),
         ([CHECKS, "--submission", PLAIN, "--grader-seed", "x"], "--grader-seed: invalid int value: 'x'"),

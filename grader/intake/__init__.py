@@ -7,21 +7,23 @@ reason why nothing was; the one exception raised is `IntakeError`, for a fault o
     regular  one regular file, opened without following a link
     folder   a folder on the disk
     archive  a zip or tar, whose entries come from the unpacker
-    unpacker the process in which an archive is taken apart; it runs `grader.worker.unpack`
+    notebook a notebook, whose code comes from the unpacker as the text of stub files
+    unpacker the process in which an archive or a notebook is taken apart; it runs programs of `grader.worker`
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 
 from grader.find import Found
 from grader.intake.archive import read_archive
-from grader.intake.folder import names_below, read_folder
+from grader.intake.folder import names_below, read_file, read_folder
+from grader.intake.notebook import Notebook, files_answered, read_notebook
 from grader.intake.tree import IntakeError, Tree
-from grader.names import file_of
+from grader.names import file_of, is_notebook, is_python
 
-__all__ = ["IntakeError", "Tree", "file_names", "read_tree"]
+__all__ = ["IntakeError", "Notebook", "Tree", "file_names", "read_notebook", "read_tree"]
 
-#: Archives looked into to tell which assignment a class answers; each costs a process.
+#: Archives and notebooks looked into to tell which assignment a class answers; each costs a process.
 _MOST_ASKED = 20
 
 
@@ -31,14 +33,33 @@ def read_tree(found: Found) -> Tree:
     Raises:
         IntakeError: this machine has no descriptor or process left for it.
     """
+    if found.is_notebook:
+        return read_file(found.path)
     return read_archive(found.path) if found.is_archive else read_folder(found.path)
 
 
-def file_names(found: Iterable[Found]) -> Iterator[str]:
-    """Names of the Python files of submissions, to tell which assignment they answer; of archives, some do."""
+def file_names(found: Iterable[Found], asked: Mapping[str, Collection[str]] | None = None) -> Iterator[str]:
+    """Names of the Python files of submissions, to tell which assignment they answer; of archives, some do.
+
+    A notebook, where there is no Python file, counts as those stub files of which it defines some name; `asked`: by
+    stub file, the names it asks for.
+
+    Raises:
+        IntakeError: this machine has no descriptor or process left for looking.
+    """
     everything = list(found)
+    packed = [one for one in everything if one.is_archive]
+    notebooks = [one for one in everything if one.is_notebook]
     for one in everything:
-        if not one.is_archive:
-            yield from map(file_of, names_below(one.path))
-    for one in islice((one for one in everything if one.is_archive), _MOST_ASKED):
-        yield from map(file_of, read_archive(one.path).files)
+        if one.is_archive or one.is_notebook:
+            continue
+        names = list(map(file_of, names_below(one.path)))
+        yield from filter(is_python, names)
+        if any(map(is_notebook, names)) and not any(map(is_python, names)):
+            notebooks.append(one)
+    for one in islice((*packed, *notebooks), _MOST_ASKED):
+        tree = read_tree(one)
+        yield from map(file_of, tree.files)
+        if not tree.files:
+            for data in islice(tree.notebooks.values(), _MOST_ASKED):
+                yield from files_answered(data, asked or {})

@@ -20,30 +20,32 @@ from grader.intake.tree import (
     IS_HARD_LINK,
     IS_LINK,
     IS_SPECIAL,
-    IS_TOO_LARGE,
     MIB,
     MOST_BYTES,
     MOST_ENTRIES,
     MOST_LISTED,
+    MOST_NOTEBOOK,
     MOST_TOTAL,
     TOO_DEEP,
     TOO_MANY,
+    TOO_MANY_NOTEBOOKS,
     TOO_MUCH,
     Gathering,
     Refusal,
     Tree,
+    most_bytes,
     said_of,
 )
 from grader.intake.unpacker import Ended, run_unpacker
-from grader.names import NOISE, folded, is_noise, is_python
+from grader.names import NOISE, folded, is_noise
 from grader.record import clean_text
 
 #: Bytes of an archive: as much as all source files in it may hold.
 MOST_PACKED = 20 * MIB
 #: Bytes of a tar that was compressed, pictures and all.
 MOST_UNPACKED = 64 * MIB
-#: Bytes of the unpacker's answer: all source files in base64, and 2000 names of a disk's greatest length.
-_MOST_ANSWER = MOST_TOTAL * 4 // 3 + MOST_ENTRIES * 4096 * 6
+#: Bytes of the unpacker's answer: all files in base64, and 2000 names of a disk's greatest length.
+_MOST_ANSWER = (MOST_TOTAL + MOST_NOTEBOOK) * 4 // 3 + MOST_ENTRIES * 4096 * 6
 _LONGEST_NAME = 4096
 _DRIVE = re.compile(r"[A-Za-z]:")
 
@@ -52,7 +54,7 @@ _REASONS = {
     "link": IS_LINK,
     "hard_link": IS_HARD_LINK,
     "special": IS_SPECIAL,
-    "too_large": IS_TOO_LARGE,
+    "crowded": TOO_MANY_NOTEBOOKS,
     "sparse": "it is a sparse file, which is not read; make the archive without --sparse",
     "encrypted": "it is encrypted; make the archive without a password",
     "method": "it is compressed in an unusual way; make the archive with the usual one (deflate)",
@@ -92,7 +94,7 @@ class Entry:
     """An entry, in a form that can be relied on."""
 
     name: str
-    #: The bytes of a Python file, or why it has none; None for what is no Python file.
+    #: The bytes of a Python file or a notebook, or why it has none; None for what is neither.
     content: bytes | str | None
 
 
@@ -109,6 +111,7 @@ def _ask(archive: bytes, name: str) -> bytes:
         "caps": {
             "file_bytes": MOST_BYTES,
             "total_bytes": MOST_TOTAL,
+            "notebook_bytes": MOST_NOTEBOOK,
             "unpacked_bytes": MOST_UNPACKED,
             "entries": MOST_ENTRIES,
             "listed": MOST_LISTED,
@@ -140,16 +143,24 @@ def read_answer(answer: bytes, name: str) -> list[Entry]:
 def _entry(said: Any) -> Entry:
     """Raises ValueError or KeyError for what is no entry."""
     match said:
-        case [str(name), "python", str(data)] if len(name) <= _LONGEST_NAME and is_python(name):
-            content = base64.b64decode(data, validate=True)
-            if len(content) > MOST_BYTES:
-                raise ValueError("a file larger than was asked for")
-            return Entry(name, content)
-        case [str(name), "other", None] if len(name) <= _LONGEST_NAME:
-            return Entry(name, None)
-        case [str(name), str(kind), None] if len(name) <= _LONGEST_NAME and is_python(name):
-            return Entry(name, _REASONS[kind])
+        case [str(name), str(kind), data] if len(name) <= _LONGEST_NAME:
+            if kind == "other" and data is None:
+                return Entry(name, None)
+            if most := most_bytes(name):
+                return Entry(name, _content(kind, data, *most))
     raise ValueError("no entry")
+
+
+def _content(kind: str, data: Any, most: int, too_large: str) -> bytes | str:
+    """The bytes of an entry that is taken, or why it has none. Raises ValueError or KeyError for neither."""
+    if data is None:
+        return too_large if kind == "too_large" else _REASONS[kind]
+    if kind != "file" or not isinstance(data, str):
+        raise ValueError("no content")
+    content = base64.b64decode(data, validate=True)
+    if len(content) > most:
+        raise ValueError("a file larger than was asked for")
+    return content
 
 
 def _problem(kind: str, first: str, second: str, name: str) -> str:

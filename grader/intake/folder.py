@@ -9,8 +9,6 @@ from pathlib import Path
 from grader.intake.regular import Unreadable, open_folder, read_regular
 from grader.intake.tree import (
     DEEPEST,
-    IS_TOO_LARGE,
-    MOST_BYTES,
     MOST_ENTRIES,
     MOST_LISTED,
     TOO_DEEP,
@@ -18,9 +16,10 @@ from grader.intake.tree import (
     Gathering,
     Refusal,
     Tree,
+    most_bytes,
     said_of,
 )
-from grader.names import is_noise, is_python
+from grader.names import is_noise
 from grader.record import clean_text
 
 
@@ -33,8 +32,8 @@ def read_folder(folder: Path) -> Tree:
     gathering = Gathering()
     try:
         for seen in _walk(folder, gathering):
-            if is_python(seen.name):
-                gathering.take(seen.name, _content(seen))
+            if most := most_bytes(seen.name):
+                gathering.take(seen.name, _content(seen, *most))
             else:
                 gathering.pass_by(seen.name)
     except Refusal as refusal:
@@ -42,11 +41,25 @@ def read_folder(folder: Path) -> Tree:
     return gathering.tree()
 
 
+def read_file(file: Path) -> Tree:
+    """What can be taken of a single file that is a whole submission: a notebook.
+
+    Raises:
+        IntakeError: no descriptor is left.
+    """
+    gathering = Gathering()
+    try:
+        gathering.take(file.name, read_regular(os.fspath(file), *(most_bytes(file.name) or (0, ""))))
+    except Unreadable as problem:
+        gathering.take(file.name, str(problem))
+    return gathering.tree()
+
+
 def names_below(folder: Path) -> Iterator[str]:
-    """Names of the Python files in a folder; no file is opened, and a folder that cannot be read has none."""
+    """Names of what can be taken in a folder; no file is opened, and a folder that cannot be read has none."""
     try:
         for seen in _walk(folder, Gathering()):
-            if is_python(seen.name):
+            if most_bytes(seen.name):
                 yield seen.name
     except Refusal:
         return
@@ -174,8 +187,8 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _content(seen: _Seen) -> bytes | str:
+def _content(seen: _Seen, most: int, too_large: str) -> bytes | str:
     try:
-        return read_regular(seen.entry, MOST_BYTES, IS_TOO_LARGE, within=seen.within)
+        return read_regular(seen.entry, most, too_large, within=seen.within)
     except Unreadable as problem:
         return str(problem)

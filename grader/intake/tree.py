@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from grader.names import TOOL_FILES, file_of, is_archive
+from grader.names import TOOL_FILES, file_of, is_archive, is_notebook, is_python
 from grader.record import clean_text
 
 MIB = 1024 * 1024
@@ -16,6 +16,8 @@ MIB = 1024 * 1024
 MOST_BYTES = MIB
 #: Bytes of all source files of a submission; what is beyond is a library, and no homework.
 MOST_TOTAL = 20 * MIB
+#: Bytes of a notebook, and of all of them: pictures lie in it, while its code has the limit of a source file.
+MOST_NOTEBOOK = 20 * MIB
 #: Files and folders of a submission that are looked at, leftovers of tools aside.
 MOST_ENTRIES = 2000
 #: Those that are listed at all: a `.git` may lie in a folder that is homework, but listing must end.
@@ -28,6 +30,8 @@ IS_HARD_LINK = "it is a hard link, which may lead to a file of somebody else's; 
 IS_SPECIAL = "it is no regular file, but a device, a pipe or a socket"
 IS_REPLACED = "it was replaced while it was read; grade again once nobody changes it"
 IS_TOO_LARGE = f"it is larger than {MOST_BYTES // 1024} KiB"
+IS_TOO_LARGE_A_NOTEBOOK = f"it is larger than {MOST_NOTEBOOK // MIB} MiB; clear all outputs, and save it again"
+TOO_MANY_NOTEBOOKS = f"all notebooks together are larger than {MOST_NOTEBOOK // MIB} MiB; hand in one, without outputs"
 TOO_MUCH = f"its Python files hold more than {MOST_TOTAL // MIB} MiB together; hand in only those you wrote"
 TOO_MANY = f"more than {MOST_ENTRIES} files and folders; hand in the Python files alone"
 TOO_DEEP = f"it lies more than {DEEPEST - 1} folders deep"
@@ -57,7 +61,9 @@ class Tree:
 
     #: Python files by name: their bytes as they were handed in.
     files: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
-    #: Python files that are there and cannot be taken, by name: why.
+    #: Notebooks by name: their bytes.
+    notebooks: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
+    #: Python files and notebooks that are there and cannot be taken, by name: why.
     refused: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     #: What else was left, and why.
     notes: tuple[str, ...] = ()
@@ -79,19 +85,22 @@ class Gathering:
 
     def __init__(self) -> None:
         self._files: dict[str, bytes] = {}
+        self._notebooks: dict[str, bytes] = {}
         self._refused: dict[str, str] = {}
         self._notes: list[str] = []
         self._cut = ""
         self._total = 0
+        self._total_of_notebooks = 0
 
     def take(self, name: str, content: bytes | str) -> None:
-        """A Python file: its bytes, or the reason why it has none.
+        """A Python file or a notebook: its bytes, or the reason why it has none.
 
         Raises:
-            Refusal: all files together are too much.
+            Refusal: all Python files together are too much.
         """
         name = normal(name)
-        if name in self._files or name in self._refused:  # on the disk the two differ in how accents are written
+        if any(name in there for there in (self._files, self._notebooks, self._refused)):
+            # On the disk the two differ in how accents are written.
             self._notes.append(f"a second file that is also called {clean_text(name)} was not read")
             return
         if file_of(name).lower() in TOOL_FILES:
@@ -99,13 +108,23 @@ class Gathering:
         if isinstance(content, str):
             self._refused[name] = content
             return
+        if is_notebook(name):
+            self._take_notebook(name, content)
+            return
         self._total += len(content)
         if self._total > MOST_TOTAL:
             raise Refusal(TOO_MUCH)
         self._files[name] = content
 
+    def _take_notebook(self, name: str, content: bytes) -> None:
+        if self._total_of_notebooks + len(content) > MOST_NOTEBOOK:
+            self._refused[name] = TOO_MANY_NOTEBOOKS
+            return
+        self._total_of_notebooks += len(content)
+        self._notebooks[name] = content
+
     def pass_by(self, name: str) -> None:
-        """What is no Python file: a packed homework in it would be missed, anything else is not."""
+        """What is no homework by its name: something packed in it would be missed, anything else is not."""
         if is_archive(name):
             self.leave(name, _IS_NESTED)
 
@@ -121,10 +140,18 @@ class Gathering:
         """What was gathered."""
         return Tree(
             files=MappingProxyType(self._files),
+            notebooks=MappingProxyType(self._notebooks),
             refused=MappingProxyType(self._refused),
             notes=tuple(self._notes),
             cut=self._cut,
         )
+
+
+def most_bytes(name: str) -> tuple[int, str] | None:
+    """How large a file of this name may be, and why a larger one is left; None when it is not taken at all."""
+    if is_python(name):
+        return MOST_BYTES, IS_TOO_LARGE
+    return (MOST_NOTEBOOK, IS_TOO_LARGE_A_NOTEBOOK) if is_notebook(name) else None
 
 
 def said_of(subject: str, reason: str) -> str:

@@ -1,7 +1,7 @@
-"""The process in which an archive is taken apart: started, fed, listened to, ended. Understands nothing of archives.
+"""The process in which an archive or a notebook is taken apart: started, fed, listened to, ended. Understands neither.
 
-It runs `grader.worker.unpack` and is as untrusted as a worker is: bytes go in, bytes come out, up to a limit and until
-a deadline, and then it is killed.
+It runs a program of `grader.worker` (`unpack`, `notebook.program`) and is as untrusted as a worker is: bytes go in,
+bytes come out, up to a limit and until a deadline, and then it is killed.
 """
 
 import enum
@@ -25,12 +25,12 @@ _CPU_S, _MEMORY_MIB = 5, 384
 #: Seconds from its start to its last byte; many times what its processor time allows, for a machine that is busy.
 _DEADLINE_S = 30.0
 _CHUNK = 64 * 1024
-#: What it says before it looks at the archive: what goes wrong from there on is the archive's doing.
+#: What it says before it looks at what it was given: what goes wrong from there on is the doing of that.
 _READY = b"ready\n"
 
 
 class Ended(enum.Enum):
-    """Why there is no answer, when the archive is to blame."""
+    """Why there is no answer, when what was handed in is to blame."""
 
     #: It took too long, on the clock or on the processor.
     TOO_SLOW = enum.auto()
@@ -38,14 +38,16 @@ class Ended(enum.Enum):
     ASTRAY = enum.auto()
 
 
-def run_unpacker(archive: bytes, settings: Mapping[str, Any], most: int) -> bytes | Ended:
-    """Its answer about an archive, of `most` bytes at most, or how it ended without one.
+def run_unpacker(data: bytes, settings: Mapping[str, Any], most: int, program: str = "unpack") -> bytes | Ended:
+    """Its answer about an archive or a notebook, of `most` bytes at most, or how it ended without one.
+
+    `program`: a module of `grader.worker`; `settings` are its own.
 
     Raises:
-        IntakeError: it could not be started, or ended before it looked at the archive.
+        IntakeError: it could not be started, or ended before it looked at what it was given.
     """
     own = {
-        "module": "unpack",
+        "module": program,
         "path": [],
         "packages": [],
         "parent": os.getpid(),
@@ -65,10 +67,10 @@ def run_unpacker(archive: bytes, settings: Mapping[str, Any], most: int) -> byte
             start_new_session=True,
         )
     except OSError as error:
-        raise IntakeError(f"no process to unpack an archive could be started: {error.strerror}") from None
+        raise IntakeError(f"no process to take a submission apart could be started: {error.strerror}") from None
     assert process.stdin is not None and process.stdout is not None
     try:
-        received, is_overdue = _exchange(process.stdin, process.stdout, archive, len(_READY) + most)
+        received, is_overdue = _exchange(process.stdin, process.stdout, data, len(_READY) + most)
     finally:
         process.kill()
         exit_code = process.wait()
@@ -76,7 +78,8 @@ def run_unpacker(archive: bytes, settings: Mapping[str, Any], most: int) -> byte
         process.stdout.close()
     if not received.startswith(_READY):
         raise IntakeError(
-            f"the process that unpacks archives did not start; run `{sys.executable} -c 'import zipfile'` to see why"
+            "the process that takes submissions apart did not start; run "
+            f"`{sys.executable} -c 'import ast, json, zipfile'` to see why"
         )
     if is_overdue or exit_code == -signal.SIGXCPU:
         return Ended.TOO_SLOW
@@ -84,11 +87,11 @@ def run_unpacker(archive: bytes, settings: Mapping[str, Any], most: int) -> byte
     return answer if 0 < len(answer) <= most else Ended.ASTRAY
 
 
-def _exchange(into: IO[bytes], out: IO[bytes], archive: bytes, most: int) -> tuple[bytes, bool]:
+def _exchange(into: IO[bytes], out: IO[bytes], data: bytes, most: int) -> tuple[bytes, bool]:
     """Write what it reads while reading what it writes, until it ends, sends too much, or time is up."""
     deadline = time.monotonic() + _DEADLINE_S
     os.set_blocking(into.fileno(), False)
-    unsent = memoryview(archive)
+    unsent = memoryview(data)
     received = bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(into, selectors.EVENT_WRITE)

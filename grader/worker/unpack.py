@@ -1,28 +1,23 @@
 """An archive's bytes become its entries, in a process of its own that ends afterwards. Nothing is written to a disk.
 
-An archive comes from anybody, and the parsers of the standard library were not made for that: they loop, allocate what
-a header claims, and inflate a thousandfold. So this process has little memory and processor time, holds no secret, and
-is killed when it takes too long. What it answers is checked by `grader.intake.archive`, which knows what the words
-used here mean to a student. One line of JSON goes out:
+An archive comes from anybody, and the parsers of the standard library were not made for that: `apart` says how it is
+kept in. What it answers is checked by `grader.intake.archive`, which knows what the words used here mean to a student.
+One line of JSON goes out:
 
-    {"entries": [[NAME, KIND, DATA], ...]}    DATA: base64 of a Python file; null for all other kinds
+    {"entries": [[NAME, KIND, DATA], ...]}    DATA: base64 of a Python file or a notebook; null for all other kinds
     {"problem": [KIND, NAME, NAME]}           nothing could be taken; names of entries where there are any
 """
 
 import base64
 import gzip
 import io
-import json
-import os
 import stat
-import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .sandbox.layers import Sandbox
-from .sandbox.limits import Limits, apply
+from .apart import answer, begin
 
 _CENTRAL, _END = b"PK\x01\x02", b"PK\x05\x06"
 #: Bytes of fixed length at the beginning of an entry in the central directory, and before an entry's data.
@@ -33,10 +28,12 @@ _ENCRYPTED = 0x1 | 0x40 | 0x2000
 class Caps(NamedTuple):
     """How much is taken, by the word of the process that asks."""
 
-    #: Bytes of one file.
+    #: Bytes of one Python file.
     file_bytes: int
-    #: Bytes of all files taken.
+    #: Bytes of all Python files taken.
     total_bytes: int
+    #: Bytes of all notebooks taken.
+    notebook_bytes: int
     #: Bytes of a tar that was compressed.
     unpacked_bytes: int
     #: Entries, leftovers of tools aside.
@@ -50,15 +47,9 @@ class _Problem(Exception):
 
 
 def main(arguments: dict[str, Any]) -> None:
-    """Read the archive from standard input, then look at it, then answer."""
-    archive = sys.stdin.buffer.read()
-    sandbox = Sandbox(arguments["readable"], arguments["user"], parent=arguments["parent"])
-    apply(Limits(cpu_s=arguments["cpu_s"], memory_mib=arguments["memory_mib"], files=16))
-    sandbox.enter()
-    os.write(1, arguments["ready"].encode())
-    answer = unpack(archive, arguments["format"], Caps(**arguments["caps"]), frozenset(arguments["noise"]))
-    sys.stdout.write(json.dumps(answer))
-    sys.stdout.flush()
+    """Look at the archive on standard input, then answer."""
+    archive = begin(arguments)
+    answer(unpack(archive, arguments["format"], Caps(**arguments["caps"]), frozenset(arguments["noise"])))
 
 
 def unpack(archive: bytes, kind: str, caps: Caps, noise: frozenset[str]) -> dict[str, Any]:
@@ -76,7 +67,7 @@ def unpack(archive: bytes, kind: str, caps: Caps, noise: frozenset[str]) -> dict
 
 def _taken(entries: "Iterator[tuple[str, str, _Read]]", caps: Caps, noise: frozenset[str]) -> list[list[str | None]]:
     taken: list[list[str | None]] = []
-    total = 0
+    total = total_of_notebooks = 0
     for listed, (name, kind, read) in enumerate(entries):
         if listed >= caps.listed:
             raise _Problem("too_many")
@@ -85,9 +76,16 @@ def _taken(entries: "Iterator[tuple[str, str, _Read]]", caps: Caps, noise: froze
         if len(taken) >= caps.entries:
             raise _Problem("too_many")
         data = None
-        if kind != "other" and not name.lower().endswith(".py"):
+        is_notebook = name.lower().endswith(".ipynb")
+        if kind != "other" and not is_notebook and not name.lower().endswith(".py"):
             kind = "other"
-        if kind == "python":
+        if kind == "file" and is_notebook:
+            kind, data = read(caps.notebook_bytes)
+            total_of_notebooks += len(data or b"")
+            if total_of_notebooks > caps.notebook_bytes:
+                total_of_notebooks -= len(data or b"")
+                kind, data = "crowded", None
+        elif kind == "file":
             kind, data = read(caps.file_bytes)
             total += len(data or b"")
             if total > caps.total_bytes:
@@ -121,7 +119,7 @@ class _Read:
         except Exception:  # as in `unpack`; here it is the one entry's trouble
             return "damaged", None
         # Not more than was declared can come, and less means that the archive lies.
-        return ("python", data) if len(data) == self._size else ("damaged", None)
+        return ("file", data) if len(data) == self._size else ("damaged", None)
 
 
 # --- zip --------------------------------------------------------------------------------------------------------
@@ -168,7 +166,7 @@ def _zip_kind(entry: zipfile.ZipInfo) -> str:
         return "link" if stat.S_ISLNK(mode) else "special"
     if entry.flag_bits & _ENCRYPTED:
         return "encrypted"
-    return "python" if entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) else "method"
+    return "file" if entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) else "method"
 
 
 # --- tar --------------------------------------------------------------------------------------------------------
@@ -202,4 +200,4 @@ def _tar_kind(entry: tarfile.TarInfo) -> str:
         return "hard_link"
     if entry.issparse():
         return "sparse"
-    return "python" if entry.isreg() else "special"
+    return "file" if entry.isreg() else "special"
