@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from grader import __version__, report
 from grader.assignment import Assignment
 from grader.course import Course, CourseError, find_course
-from grader.find import FindError, Found, find_archive, find_folder
+from grader.find import FindError, Found, find_file, find_folder
 from grader.handout.header import Handout, find_handout
 from grader.intake import file_names
 from grader.launch import ONE_THREAD, ForkLauncher, Launcher, SpawnLauncher, Zygote, can_fork
@@ -51,7 +51,7 @@ def find_subject(folder: Path, name: str | None, course: Path | None) -> Subject
     Raises:
         FindError, CourseError, AssignmentError, HandoutError: what is missing, and what to do.
     """
-    found = find_folder(folder) if folder.is_dir() else find_archive(folder)
+    found = find_folder(folder) if folder.is_dir() else find_file(folder)
     if found is None:
         raise FindError(f"{folder}: no such folder; wanted the folder with your files, such as `grade check .`")
     handout = None if course else find_handout(folder if folder.is_dir() else folder.parent, name)
