@@ -93,7 +93,7 @@ def _staged(found: Found, assignment: Assignment, tree: Tree) -> Staged:
         id=found.id,
         sources=Sources(texts=texts, unreadable=unreadable),
         files=_hashed({name: tree.files[source] for name, source in chosen.items() if source in tree.files}),
-        notes=_few([*notes, *tree.notes]),
+        notes=_few([*notes, *found.notes, *tree.notes]),
     )
 
 
@@ -121,7 +121,7 @@ def _chosen(assignment: Assignment, tree: Tree, notes: list[str]) -> dict[str, s
 def _nothing(found: Found, assignment: Assignment, tree: Tree, reason: str, files: tuple[SourceFile, ...]) -> Staged:
     """A submission of which no file is taken, for one reason."""
     sources = Sources(texts={}, unreadable=dict.fromkeys(assignment.files, reason))
-    return Staged(id=found.id, sources=sources, files=files, notes=_few(tree.notes))
+    return Staged(id=found.id, sources=sources, files=files, notes=_few([*found.notes, *tree.notes]))
 
 
 def _names(tree: Tree) -> list[str]:

@@ -7,17 +7,20 @@ reason why nothing was; the one exception raised is `IntakeError`, for a fault o
     regular  one regular file, opened without following a link
     folder   a folder on the disk
     archive  a zip or tar, whose entries come from the unpacker
+    pieces   files, folders and archives that lie apart and are one submission
     unpacker the process in which an archive is taken apart; it runs `grader.worker.unpack`
 """
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from pathlib import Path
 
 from grader.find import Found
 from grader.intake.archive import read_archive
 from grader.intake.folder import names_below, read_folder
+from grader.intake.pieces import read_pieces
 from grader.intake.tree import IntakeError, Tree
-from grader.names import file_of
+from grader.names import archive_id, file_of
 
 __all__ = ["IntakeError", "Tree", "file_names", "read_tree"]
 
@@ -31,6 +34,8 @@ def read_tree(found: Found) -> Tree:
     Raises:
         IntakeError: this machine has no descriptor or process left for it.
     """
+    if found.pieces is not None:
+        return read_pieces(found.pieces)
     return read_archive(found.path) if found.is_archive else read_folder(found.path)
 
 
@@ -38,7 +43,16 @@ def file_names(found: Iterable[Found]) -> Iterator[str]:
     """Names of the Python files of submissions, to tell which assignment they answer; of archives, some do."""
     everything = list(found)
     for one in everything:
-        if not one.is_archive:
+        for piece in one.pieces or ():
+            yield from map(file_of, names_below(piece.path) if piece.is_folder else [piece.name])
+        if one.pieces is None and not one.is_archive:
             yield from map(file_of, names_below(one.path))
-    for one in islice((one for one in everything if one.is_archive), _MOST_ASKED):
-        yield from map(file_of, read_archive(one.path).files)
+    for path in islice((path for one in everything for path in _archives(one)), _MOST_ASKED):
+        yield from map(file_of, read_archive(path).files)
+
+
+def _archives(found: Found) -> list[Path]:
+    """The archives of a submission."""
+    if found.pieces is None:
+        return [found.path] if found.is_archive else []
+    return [piece.path for piece in found.pieces if archive_id(piece.name) is not None and not piece.is_folder]

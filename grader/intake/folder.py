@@ -2,8 +2,9 @@
 no path is trusted twice, so it does not matter what is swapped while it is read, and there are no loops."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from grader.intake.regular import Unreadable, open_folder, read_regular
@@ -33,13 +34,27 @@ def read_folder(folder: Path) -> Tree:
     gathering = Gathering()
     try:
         for seen in _walk(folder, gathering):
-            if is_python(seen.name):
-                gathering.take(seen.name, _content(seen))
-            else:
-                gathering.pass_by(seen.name)
+            gather(gathering, seen.name, partial(_content, seen.entry, seen.within))
     except Refusal as refusal:
         return Tree.of_refusal(refusal)
     return gathering.tree()
+
+
+def gather(gathering: Gathering, name: str, read: Callable[[], bytes | str]) -> None:
+    """Take or leave one file; it is read only when it is of use.
+
+    Raises:
+        Refusal: with it the submission is too much.
+    """
+    if is_python(name):
+        gathering.take(name, read())
+    else:
+        gathering.pass_by(name)
+
+
+def read_file(path: Path) -> bytes | str:
+    """The bytes of a source file that lies by itself, or why it cannot be taken."""
+    return _content(str(path), None)
 
 
 def names_below(folder: Path) -> Iterator[str]:
@@ -174,8 +189,8 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _content(seen: _Seen) -> bytes | str:
+def _content(entry: str, within: int | None) -> bytes | str:
     try:
-        return read_regular(seen.entry, MOST_BYTES, IS_TOO_LARGE, within=seen.within)
+        return read_regular(entry, MOST_BYTES, IS_TOO_LARGE, within=within)
     except Unreadable as problem:
         return str(problem)
