@@ -47,6 +47,7 @@ class _FolderOrCommand(click.Group):
 def main() -> None:
     """Grade attention homework.
 
-    SUBMISSIONS is a folder with one folder or archive (zip, tar, tar.gz) per student, or one student's folder or
-    archive. A folder that is named like a command is graded by `grade ./NAME`.
+    SUBMISSIONS is a folder with one folder or archive (zip, tar, tar.gz) per student, a download of Canvas, Moodle or
+    Gradescope, a folder of git clones, or one student's folder or archive. A folder that is named like a command is
+    graded by `grade ./NAME`.
     """

@@ -20,20 +20,38 @@ from typing import NamedTuple
 from grader import __version__, interrupt, report
 from grader.assignment import Assignment, AssignmentError
 from grader.course import Course, CourseError, find_course
-from grader.find import FindError, Found, find_submissions, unread_archives
+from grader.find import FindError, Found, matching
 from grader.intake import IntakeError, file_names
 from grader.launch import ONE_THREAD, ForkLauncher, LaunchError, SpawnLauncher, Zygote, can_fork
+from grader.layouts.layout import LayoutError
 from grader.publish import publish_class, publish_submission
 from grader.render.overview import Overview
 from grader.report import Isolation, RunHeader, Status, Submission
 from grader.report_json import ReportError
-from grader.stage import file_digest, stage
+from grader.resume import ResumeError, earlier_report, gone, must_match, seed_of, split
+from grader.roll import Roll, call_roll, head, sign
+from grader.roster.read import RosterError
 from grader.store import Earlier, Store, StoreError
 from grader.terminal import Screen
 from grader.worker.sandbox.privileges import hide_memory
 
 #: Exit codes of `grade`; one that was interrupted has that of its signal.
 GRADED, SOME_UNGRADED, USAGE, NOT_ISOLATED, BELOW = 0, 1, 2, 3, 4
+
+
+#: What a user can cause, or a machine, told in words already.
+_FAULTS = (
+    AssignmentError,
+    CourseError,
+    FindError,
+    LayoutError,
+    RosterError,
+    ResumeError,
+    StoreError,
+    ReportError,
+    LaunchError,
+    IntakeError,
+)
 
 
 class RunError(Exception):
@@ -61,6 +79,8 @@ class Options:
     fail_under: Decimal | None
     #: Whether to grade with the strongest isolation there is, instead of refusing what is less than strong.
     is_any_isolation_enough: bool
+    #: A CSV file with the people of the class.
+    roster: Path | None = None
 
 
 def run(options: Options, screen: Screen) -> int:
@@ -73,7 +93,7 @@ def run(options: Options, screen: Screen) -> int:
     store = Store(options.out)
     try:
         return _run(options, store, screen)
-    except (AssignmentError, CourseError, FindError, StoreError, ReportError, LaunchError, IntakeError) as error:
+    except _FAULTS as error:
         raise RunError(str(error)) from None
     except OSError as error:
         what_to_do = (
@@ -86,33 +106,48 @@ def run(options: Options, screen: Screen) -> int:
 
 def _run(options: Options, store: Store, screen: Screen) -> int:
     course = find_course(options.course or Path.cwd())
-    assignment, found = _choose(options, course)
-    store.must_be_usable()
-    with store.locked():
-        return _grade_into(store, options, course, assignment, found, screen)
+    _must_lie_outside(options)
+    with call_roll(options.folder, _stubs(options, course), options.roster) as roll:
+        found = matching(roll.submissions, options.only, options.folder)
+        assignment = _assignment(options, course, found)
+        store.must_be_usable()
+        with store.locked():
+            return _grade_into(store, options, course, assignment, found, roll, screen)
 
 
 def _grade_into(
-    store: Store, options: Options, course: Course, assignment: Assignment, found: list[Found], screen: Screen
+    store: Store,
+    options: Options,
+    course: Course,
+    assignment: Assignment,
+    found: list[Found],
+    roll: Roll,
+    screen: Screen,
 ) -> int:
-    earlier = _earlier(options, store)
-    usual_s = earlier.header.timeout_s if earlier else assignment.limits.call_s
-    header = _header(assignment, _seed(options, earlier), options.call_s or usual_s)
-    if earlier:
-        _must_match(earlier.header, header)
-        header = earlier.header
-    kept, todo = _split(options, assignment, found, earlier)
+    is_continued = options.is_resumed or options.only is not None
+    earlier = earlier_report(store, is_continued=is_continued, is_replaced=options.is_forced)
+    header = _header_of(options, assignment, earlier)
+    kept, todo = split(found, assignment, earlier, is_resumed=options.is_resumed)
+    work = _Work(
+        course=course,
+        assignment=assignment,
+        header=head(header, roll, gone(earlier, roll.by_id)),
+        earlier=earlier,
+        kept=[_completed(entry, roll) for entry in kept],
+        changed={entry.id for entry in kept if entry != _completed(entry, roll)},
+        todo=todo,
+        roll=roll,
+    )
+    screen.handed_in(work.header, roll.remarks)
     screen.banner(header, len(todo), options.jobs)
-    for name, reason in unread_archives(options.folder, found).items():
-        screen.say(f"{name} is not graded: {reason}")
     if options.is_resumed:
         screen.say(f"{len(kept)} are kept from the earlier run")
     if todo:
         jobs = min(options.jobs, len(todo))
         with Zygote(jobs, assignment.rules) if can_fork() else nullcontext() as zygote:
-            header = _grade(options, _Work(course, assignment, header, earlier, kept, todo), zygote, store, screen)
+            header = _grade(options, work, zygote, store, screen)
     else:
-        store.begin(header, kept)
+        header = _begin(store, work, work.header)
     return _exit_code(options, _finish(store, header, screen))
 
 
@@ -123,8 +158,11 @@ class _Work(NamedTuple):
     assignment: Assignment
     header: RunHeader
     earlier: Earlier | None
+    #: Entries of the earlier report, with what is now known of them, and ids of those that this changed.
     kept: list[Submission]
+    changed: set[str]
     todo: list[Found]
+    roll: Roll
 
 
 def _grade(options: Options, work: _Work, zygote: Zygote | None, store: Store, screen: Screen) -> RunHeader:
@@ -145,9 +183,10 @@ def _grade(options: Options, work: _Work, zygote: Zygote | None, store: Store, s
         found = isolation()
         header = _isolated(options, work, found.level, found.detail)
         screen.isolation(header.grader)
-        store.begin(header, work.kept)
+        _begin(store, work, header)
         with screen.progress(len(work.todo)) as count:
-            for submission in grade_all(grading, work.todo, zygote):
+            for graded in grade_all(grading, work.todo, zygote):
+                submission = _completed(graded, work.roll)
                 publish_submission(store, header, submission, header.created.date())
                 store.add(submission)
                 count.step()
@@ -178,46 +217,49 @@ def _isolated(options: Options, work: _Work, level: Isolation, detail: str) -> R
     return work.header.model_copy(update={"grader": grader})
 
 
-def _choose(options: Options, course: Course) -> tuple[Assignment, list[Found]]:
-    """The assignment, and the submissions there are of it."""
-    if options.assignment:
-        assignment = course.assignment(options.assignment)
-        return assignment, _find(options, assignment.files)
-    known = [file for name in course.names for file in course.assignment(name).files]
-    found = _find(options, known)
-    return course.assignment_for(file_names(found)), found
+def _stubs(options: Options, course: Course) -> list[str]:
+    """Names of the stub files that may be meant."""
+    names = [options.assignment] if options.assignment else course.names
+    return [file for name in names for file in course.assignment(name).files]
 
 
-def _find(options: Options, files: Sequence[str]) -> list[Found]:
+def _assignment(options: Options, course: Course, found: Sequence[Found]) -> Assignment:
+    """The one that was named, or that the submissions answer."""
+    return course.assignment(options.assignment) if options.assignment else course.assignment_for(file_names(found))
+
+
+def _must_lie_outside(options: Options) -> None:
+    """Reports among the submissions would be graded next time."""
     folder, out = options.folder, options.out.resolve()
     if folder.is_dir() and out.is_relative_to(folder.resolve()) and out != folder.resolve() and not options.only:
         raise RunError(
             f"{options.out} lies in {folder}, where it would be taken for a submission; choose another folder with -o"
         )
-    return find_submissions(folder, files, options.only)
 
 
-def _earlier(options: Options, store: Store) -> Earlier | None:
-    """What an earlier run left, when it is to be continued. A new run never silently replaces an old one."""
-    if not store.is_used or (options.is_forced and not options.is_resumed and not options.only):
-        return None
-    if options.is_resumed or options.only:
-        return store.earlier()
-    raise RunError(
-        f"{store.folder} holds the report of an earlier run; go on from it with --resume, replace it with --force, "
-        "or write elsewhere with -o"
-    )
+def _begin(store: Store, work: _Work, header: RunHeader) -> RunHeader:
+    """Start the journal; pages of kept entries are made anew where more is known of them than before."""
+    store.begin(header, work.kept)
+    for entry in work.kept:
+        if entry.id in work.changed:
+            publish_submission(store, header, entry, header.created.date())
+    return header
 
 
-def _seed(options: Options, earlier: Earlier | None) -> int:
+def _completed(entry: Submission, roll: Roll) -> Submission:
+    """An entry, graded or kept, with all that is known besides the code."""
+    return sign(entry, roll.by_id)
+
+
+def _header_of(options: Options, assignment: Assignment, earlier: Earlier | None) -> RunHeader:
+    """The earlier run's header where it goes on, else a new one."""
     if earlier is None:
-        return options.seed if options.seed is not None else secrets.randbits(32)
-    if options.seed is not None and options.seed != earlier.header.seed:
-        raise RunError(
-            f"{options.out} was graded with seed {earlier.header.seed}, not {options.seed}; leave --seed out to go on "
-            "with it, or start afresh with --force"
-        )
-    return earlier.header.seed
+        seed = options.seed if options.seed is not None else secrets.randbits(32)
+        return _header(assignment, seed, options.call_s or assignment.limits.call_s)
+    seed = seed_of(earlier, options.seed, options.out)
+    now = _header(assignment, seed, options.call_s or earlier.header.timeout_s)
+    must_match(earlier.header, now, has_roster=options.roster is not None)
+    return earlier.header
 
 
 def _header(assignment: Assignment, seed: int, timeout_s: float) -> RunHeader:
@@ -242,48 +284,6 @@ def _header(assignment: Assignment, seed: int, timeout_s: float) -> RunHeader:
             isolation=Isolation.NONE,  # until it has been tried
         ),
     )
-
-
-def _must_match(earlier: RunHeader, now: RunHeader) -> None:
-    """One report, one set of checks and versions: entries that cannot be compared do not stand side by side."""
-    pairs = [
-        ("assignment", earlier.assignment.name, now.assignment.name),
-        ("digest of the assignment", earlier.assignment.digest[:12], now.assignment.digest[:12]),
-        ("grader", earlier.grader.version, now.grader.version),
-        ("Python", earlier.grader.python, now.grader.python),
-        ("torch", earlier.grader.torch, now.grader.torch),
-        ("limit of a call", f"{earlier.timeout_s:g} s", f"{now.timeout_s:g} s"),
-    ]
-    different = [f"{name} {old}, now {new}" for name, old, new in pairs if old != new]
-    if different:
-        raise RunError(
-            f"the earlier report was made with other means ({'; '.join(different)}); grade everything again "
-            "with --force"
-        )
-
-
-def _split(
-    options: Options, assignment: Assignment, found: list[Found], earlier: Earlier | None
-) -> tuple[list[Submission], list[Found]]:
-    """Entries to keep, and submissions to grade: those that are new, changed, unfinished, or asked for by name."""
-    if earlier is None:
-        return [], found
-    ids = {one.id for one in found}
-    kept = [entry for entry in earlier.submissions.values() if entry.id not in ids]
-    if not options.is_resumed:
-        return kept, found
-    todo = []
-    for one in found:
-        entry = earlier.submissions.get(one.id)
-        if (
-            entry
-            and entry.status is not Status.GRADER_ERROR
-            and file_digest(entry.files) == stage(one, assignment).digest
-        ):
-            kept.append(entry)
-        else:
-            todo.append(one)
-    return kept, todo
 
 
 def _finish(store: Store, header: RunHeader, screen: Screen) -> Overview:

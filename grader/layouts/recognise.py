@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from grader.find import Found
 from grader.layouts.canvas import is_canvas, read_canvas
 from grader.layouts.class_zip import DamagedZip, names_in, unpacked
 from grader.layouts.clones import with_commits
@@ -40,10 +41,22 @@ def _read(folder: Path, stubs: Sequence[str]) -> Layout:
     if folder.is_dir():
         listing = listing_of(folder)
         if (layout := _read_platforms(folder, listing, stubs)) is not None:
-            return layout
+            return _unique(layout)
         if listing.only_folder and (layout := _read_inside(folder / listing.only_folder, stubs)) is not None:
-            return layout
+            return _unique(layout)
     return with_commits(read_plain(folder, stubs))
+
+
+def _unique(layout: Layout) -> Layout:
+    """Ids of their own: what cannot be shown is spelt out in an id, and may then be like another."""
+    found: dict[str, Found] = {}
+    for one in layout.submissions:
+        id, number = one.id, 1
+        while id in found:
+            number += 1
+            id = f"{one.id} ({number})"
+        found[id] = replace(one, id=id)
+    return replace(layout, submissions=tuple(found.values()))
 
 
 def _read_inside(folder: Path, stubs: Sequence[str]) -> Layout | None:

@@ -34,6 +34,9 @@ class Row:
     adjustment: Decimal | None
     first_problem: str
     flags: int
+    #: Names and e-mail addresses of its people, as far as they are known.
+    name: str = ""
+    email: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +203,14 @@ def _row(submission: Submission) -> Row:
         adjustment=_adjustment(submission),
         first_problem=first_problem(submission),
         flags=len(submission.flags),
+        name=_listed(person.name for person in submission.people),
+        email=_listed(person.email for person in submission.people),
     )
+
+
+def _listed(values: Iterable[str]) -> str:
+    """Of a group, all of them."""
+    return ", ".join(value for value in values if value)
 
 
 def _adjustment(submission: Submission) -> Decimal | None:

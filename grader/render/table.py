@@ -11,6 +11,8 @@ from grader.show import for_csv_cell
 def grades_csv(overview: Overview) -> str:
     """Write the scores as CSV: id, status, score, max_score, a column per part, adjustment, first_problem, isolation.
 
+    Name and email of those who handed it in come last, as far as they are known; several of a group in one cell.
+
     The adjustment is what charging each mistake once, instead of per check, added to the score or took from it; the
     score and those of the parts hold it already. It is empty where that is nothing, and so is a score that is null.
 
@@ -28,10 +30,12 @@ def grades_csv(overview: Overview) -> str:
         "adjustment",
         "first_problem",
         "isolation",
+        "name",
+        "email",
     ]
     writer.writerow(heads)
     isolation = overview.header.grader.isolation.value
-    writer.writerows([*_cells(row, parts), isolation] for row in overview.rows)
+    writer.writerows([*_cells(row, parts), isolation, *_people(row)] for row in overview.rows)
     return text.getvalue()
 
 
@@ -45,6 +49,11 @@ def _cells(row: Row, parts: list[str]) -> list[str]:
         _number(row.adjustment),
         for_csv_cell(row.first_problem),
     ]
+
+
+def _people(row: Row) -> list[str]:
+    """Who handed it in; several in a group."""
+    return [for_csv_cell(row.name), for_csv_cell(row.email)]
 
 
 def _number(points: Decimal | None) -> str:
