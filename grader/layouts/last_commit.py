@@ -28,7 +28,7 @@ _COMMITTER = re.compile(rb"^committer [^\n]*> (?P<seconds>\d{1,11}) (?P<zone>[+-
 _MOST_REF, _MOST_PACKED, _MOST_COMMIT = 4096, 16 * 1024 * 1024, 256 * 1024
 _TOO_LARGE = "it is larger than git writes it"
 #: Seconds for one look-up, many times what it takes.
-_DEADLINE_S = 20
+_DEADLINE_S = 10
 
 
 class NoCommit(Exception):
@@ -94,6 +94,7 @@ class CommitReader:
             "GIT_NO_LAZY_FETCH": "1",
             "GIT_ALLOW_PROTOCOL": "none",
             "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ALLOC_LIMIT": "64m",  # for one piece of memory: a small pack can hold a commit of gigabytes
         }
         command = [self._git, "--no-pager", "cat-file", "commit", sha]
         with subprocess.Popen(

@@ -186,9 +186,6 @@ def _who(row: _Row) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
     name, email, identifier = row[Column.NAME], row[Column.EMAIL], row[Column.IDENTIFIER]
     if row[Column.FIRST] or row[Column.LAST]:
         name = f"{row[Column.FIRST]} {row[Column.LAST]}".strip()
-    elif name.count(",") == 1:  # Canvas sorts: "Doe, Jane"
-        last, _, first = name.partition(",")
-        name = f"{first.strip()} {last.strip()}".strip()
     ids = [row[Column.LMS_ID], row[Column.STUDENT_ID]]
     if "@" in identifier:
         email = email or identifier
@@ -198,6 +195,9 @@ def _who(row: _Row) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
     elif identifier:
         ids.append(identifier)
         name = name or identifier
+    if name.count(",") == 1:  # Canvas sorts: "Doe, Jane"
+        last, _, first = name.partition(",")
+        name = f"{first.strip()} {last.strip()}".strip()
     logins = [row[Column.GITHUB], row[Column.LOGIN]]
     return name, email, _unique(ids), _unique(logins)
 
