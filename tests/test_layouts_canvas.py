@@ -31,9 +31,7 @@ def test_canvas_name_is_taken_apart(entry, name, user, is_late, number, file):
     assert (name, user, is_late, number, file) == (found.name, found.user, found.is_late, found.number, found.file)
 
 
-@pytest.mark.parametrize(
-    "entry", ["mix.py", "doejane_mix.py", "doejane_12_mix.py", "ada.zip", "hw_2026.zip", "a_b_c_d"]
-)
+@pytest.mark.parametrize("entry", ["mix.py", "doejane_mix.py", "doejane_12_mix.py", "ada.zip", "hw_2026.zip"])
 def test_canvas_other_names_are_none_of_its(entry):
     """What a student or a TA calls a file is not mistaken for it."""
     assert read_name(entry, STUBS) is None

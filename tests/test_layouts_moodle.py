@@ -1,5 +1,7 @@
 """A Moodle download in its three forms, of teams, and with blind marking."""
 
+import unicodedata
+
 import pytest
 from class_files import read_both, read_folder, zipped
 
@@ -39,8 +41,6 @@ def test_moodle_flat_file_keeps_its_own_underscores(tmp_path):
 @pytest.mark.parametrize("accents", ["NFC", "NFD"])
 def test_moodle_id_does_not_depend_on_how_a_disk_writes_accents(tmp_path, accents):
     """A Mac unpacks the same name to other characters."""
-    import unicodedata
-
     name = unicodedata.normalize(accents, "Zoë Ångström_12_assignsubmission_file/mix.py")
 
     found = read_both(tmp_path, {name: "x"})
