@@ -15,13 +15,13 @@ from grader.layouts.canvas import read_name
         ("doe_jane_12345_67890_mix.py", "doe_jane", "12345", False, 67890, "mix.py"),
         ("müllerzoë_1_2_my_1_2_mix.py", "müllerzoë", "1", False, 2, "my_1_2_mix.py"),
         ("李小龍_7_8_mix.py", "李小龍", "7", False, 8, "mix.py"),
-        ("_7_8_mix.py", "", "7", False, 8, "mix.py"),
+        ("_7_0_mix.py", "", "7", False, 0, "mix.py"),
         ("12_7_8_mix.py", "12", "7", False, 8, "mix.py"),
         ("team_2_7_8_mix.py", "team_2", "7", False, 8, "mix.py"),
         ("anon_Ab3xZ_67890_mix.py", "anon", "Ab3xZ", False, 67890, "mix.py"),
         ("LATE_anon_Ab3xZ_67890_mix.py", "anon", "Ab3xZ", True, 67890, "mix.py"),
-        ("doejane_LATE_12345_text.html", "doejane", "12345", True, 0, "text"),
-        ("anon_Ab3xZ_link.html", "anon", "Ab3xZ", False, 0, "link"),
+        ("doejane_LATE_12345_text.html", "doejane", "12345", True, -1, "text"),
+        ("anon_Ab3xZ_link.html", "anon", "Ab3xZ", False, -1, "link"),
     ],
 )
 def test_canvas_name_is_taken_apart(entry, name, user, is_late, number, file):

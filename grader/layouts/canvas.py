@@ -43,15 +43,15 @@ class Attachment:
     #: User id, or the anonymous one.
     user: str
     is_late: bool
-    #: Number of the attachment, later ones higher; 0 for a text or a link.
-    number: int = 0
+    #: Number of the attachment, later ones higher; -1 for a text or a link.
+    number: int = -1
     #: Name of the file as it was handed in, or `text` or `link`.
     file: str
 
     @property
     def is_file(self) -> bool:
         """Whether it is a file, not a text or a link."""
-        return self.number > 0
+        return self.number >= 0
 
 
 def read_name(entry: str, stubs: Sequence[str] = ()) -> Attachment | None:
@@ -69,7 +69,7 @@ def read_name(entry: str, stubs: Sequence[str] = ()) -> Attachment | None:
         name=unicodedata.normalize("NFC", name),
         user=user,
         is_late=said["late"] is not None,
-        number=int(number) if number else 0,
+        number=int(number) if number else -1,
         file=unicodedata.normalize("NFC", file or said["entry"]),
     )
 

@@ -113,8 +113,7 @@ class _Unpacker:
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         exit_code = self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        self._stream.close()
         if exit_code == -signal.SIGXCPU:
             raise LayoutError(f"{self._path} takes too long to read; {_UNPACK_IT}") from None
 
@@ -194,18 +193,23 @@ class _Stream:
         self._pipe, self._path = pipe, path
         self._deadline = time.monotonic() + _DEADLINE_S
         self._buffer = bytearray()
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(pipe, selectors.EVENT_READ)
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._selector.close()
+        self._pipe.close()
 
     def exactly(self, length: int) -> bytes:
         """Raises LayoutError when there is not as much."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._pipe, selectors.EVENT_READ)
-            while len(self._buffer) < length:
-                if not selector.select(max(self._deadline - time.monotonic(), 0)):
-                    raise LayoutError(f"{self._path} takes too long to read; {_UNPACK_IT}")
-                some = os.read(self._pipe.fileno(), _MOST_CHUNK)
-                if not some:
-                    raise self.astray()
-                self._buffer += some
+        while len(self._buffer) < length:
+            if not self._selector.select(max(self._deadline - time.monotonic(), 0)):
+                raise LayoutError(f"{self._path} takes too long to read; {_UNPACK_IT}")
+            some = os.read(self._pipe.fileno(), _MOST_CHUNK)
+            if not some:
+                raise self.astray()
+            self._buffer += some
         data = bytes(self._buffer[:length])
         del self._buffer[:length]
         return data

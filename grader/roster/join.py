@@ -37,7 +37,8 @@ def join(found: Sequence[Found], roster: Roster) -> Joined:
         )
         return _joined(found, (), (), roster, remarks)
     remarks += [*_twice(matches), *_partly(found, matches)]
-    missing = [entry.person for entry in roster.entries if entry.line not in matches.lines]
+    lines = matches.lines
+    missing = [entry.person for entry in roster.entries if entry.line not in lines]
     strangers = [one.id for one in found if one.id not in matches.by_submission]
     everything = [_with_roster(one, matches.by_submission.get(one.id, [])) for one in found]
     return _joined(everything, missing, strangers, roster, remarks)
