@@ -91,3 +91,15 @@ def test_pieces_tell_which_assignment_they_answer(tmp_path):
     )
 
     assert {"a.py", "b.py", "c.py"} == {name for name in file_names([found]) if name.endswith(".py")}
+
+
+def test_pieces_first_of_one_name_counts_and_the_others_are_told(read):
+    """In another spelling of its accents, too; two folders of one archive are no such thing."""
+    tree = read(
+        {"a.zip": zipped({"a/mi\u0308x.py": "new"}), "b.zip": zipped({"b/m\u00efx.py": "old", "b/y.py": "3"})},
+        "a.zip",
+        "b.zip",
+    )
+
+    assert {"m\u00efx.py": b"new", "y.py": b"3"} == dict(tree.files)
+    assert ("b.zip/b/m\u00efx.py was not read: of two, the one handed in as a.zip counts",) == tree.notes

@@ -205,3 +205,14 @@ def test_class_folder_that_is_empty_says_what_is_wanted(tmp_path):
     """As before."""
     with pytest.raises(FindError, match="holds no submission"):
         Class(Path(tmp_path))
+
+
+def test_class_zip_entry_that_is_shorter_than_it_says_is_refused(tmp_path):
+    """Its checksum is right, and yet something is missing."""
+    path = as_zip(tmp_path / "submissions.zip", dict(list(CANVAS.items())[:2]))
+    data = bytearray(path.read_bytes())
+    place = data.index(b"PK\x01\x02") + 24
+    struct.pack_into("<I", data, place, struct.unpack_from("<I", data, place)[0] + 1)
+    path.write_bytes(data)
+
+    assert "leekim_7_100_mix100.py in it cannot be read" in refusal(path)
