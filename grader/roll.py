@@ -58,10 +58,14 @@ def call_roll(place: Path, stubs: Sequence[str], roster: Path | None) -> Iterato
             yield Roll(summary=layout.summary, submissions=layout.submissions, remarks=layout.remarks)
             return
         joined = join(layout.submissions, people)
+        remarks = (*layout.remarks, *joined.remarks)
+        if not layout.is_class:
+            yield Roll(summary=layout.summary, submissions=joined.submissions, remarks=remarks)
+            return
         yield Roll(
             summary=layout.summary,
             submissions=joined.submissions,
-            remarks=(*layout.remarks, *joined.remarks),
+            remarks=remarks,
             roster=people.name,
             on_roster=len(people.entries),
             missing=joined.missing,

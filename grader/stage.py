@@ -61,7 +61,8 @@ def stage(found: Found, assignment: Assignment) -> Staged:
     """
     tree = read_tree(found)
     if tree.problem:
-        packed = (SourceFile(name=found.path.name, sha256=tree.sha256),) if tree.sha256 else ()
+        name = found.pieces[0].name if found.pieces else found.path.name
+        packed = (SourceFile(name=name, sha256=tree.sha256),) if tree.sha256 else ()
         return _nothing(found, assignment, tree, tree.problem, packed)
     places = homes(_names(tree), assignment.files)
     if len(places) > 1:

@@ -136,7 +136,16 @@ def test_imports_renderers_read_reports_and_nothing_behind_them(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["grader.report", "grader.find", "grader.intake", "grader.assignment", "grader.course", "grader.stage"]
+    "name",
+    [
+        "grader.report",
+        "grader.find",
+        "grader.intake",
+        "grader.roll",
+        "grader.assignment",
+        "grader.course",
+        "grader.stage",
+    ],
 )
 def test_imports_stages_around_an_examination_do_not_reach_it(name):
     """Each can be used, and tested, without torch, pytest or a worker."""

@@ -87,6 +87,16 @@ def test_canvas_newest_copy_counts_and_the_others_are_noted(tmp_path):
     ] == found.notes["leekim_7"]
 
 
+def test_canvas_neighbour_that_was_handed_in_again_can_be_imported(tmp_path):
+    """Its own name is the one that other files import."""
+    found = read_folder(
+        tmp_path,
+        {"leekim_7_100_layers-2.py": "1", "leekim_7_101_more.py": "old", "leekim_7_102_more-1.py": "new"},
+    )
+
+    assert {"layers.py": "1", "more.py": "new"} == found.files["leekim_7"]
+
+
 def test_canvas_archives_of_a_student_are_put_together(tmp_path):
     """A newer archive completes an older one, file by file, and what lies open counts by the same rule."""
     found = read_both(

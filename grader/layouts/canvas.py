@@ -10,7 +10,7 @@ Source: `lib/content_zipper.rb` of instructure/canvas-lms. A file handed in agai
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -110,8 +110,9 @@ def _summary(attachments: Sequence[Attachment], found: Sequence[Found]) -> str:
 def _submission(folder: Path, group: Sequence[Attachment], stubs: Sequence[str]) -> Found:
     first = group[0]
     sorted_out = _SortedOut()
+    names = _names([one.file for one in group if one.is_file], stubs)
     for one in sorted(group, key=lambda one: -one.number):
-        sorted_out.add(folder, one, stubs)
+        sorted_out.add(folder, one, names)
     user = f"anon_{first.user}" if first.name == "anon" else first.user
     return Found(
         id=clean_text(user if first.name in ("", "anon") else f"{first.name}_{first.user}"),
@@ -132,13 +133,13 @@ class _SortedOut:
     #: Name of each file without the mark of a copy, to the name it was handed in as.
     newest: dict[str, str] = field(default_factory=dict)
 
-    def add(self, folder: Path, one: Attachment, stubs: Iterable[str]) -> None:
+    def add(self, folder: Path, one: Attachment, names: Mapping[str, str]) -> None:
         if not one.is_file:
             self.notes.append(
                 f"{_ENTRIES[one.file]} was handed in in Canvas itself ({clean_text(one.entry)}); not read"
             )
             return
-        name = _without_mark(one.file, stubs)
+        name = names[one.file]
         key = name.casefold()
         if key in self.newest:
             self.notes.append(
@@ -149,11 +150,19 @@ class _SortedOut:
         self.pieces.append(Piece(path=folder / one.entry, name=name))
 
 
-def _without_mark(file: str, stubs: Iterable[str]) -> str:
-    """The name a file had before Canvas marked it as handed in again; others' numbers may be their own.
+def _names(files: Sequence[str], stubs: Sequence[str]) -> dict[str, str]:
+    """The name that each file had before Canvas marked it as handed in again.
 
-    An archive keeps its mark: each may hold what another does not, and intake puts them together.
+    A mark may be a student's own number: `part-1.py` beside `part-2.py` is left as it is. An archive keeps its mark,
+    since each may hold what another does not; intake puts them together.
     """
-    short = _AGAIN.sub("", file)
-    is_again = file.lower().endswith(".ipynb") or (is_python(file) and any(stands_for(short, stub) for stub in stubs))
-    return short if is_again else file
+    short = {file: _AGAIN.sub("", file) for file in files}
+    return {file: short[file] if _is_again(file, short, stubs) else file for file in files}
+
+
+def _is_again(file: str, short: Mapping[str, str], stubs: Iterable[str]) -> bool:
+    name = short[file]
+    if file.lower().endswith(".ipynb") or any(stands_for(name, stub) for stub in stubs):
+        return True
+    alike = [other for other, plain in short.items() if plain == name]
+    return is_python(file) and (alike == [file] or name in short)

@@ -33,7 +33,8 @@ def with_commits(layout: Layout) -> Layout:
     is_all = len(clones) == len(layout.submissions)
     kind = "Git clones: " if is_all else f"{layout.summary}; "
     of = f" of {prefix.rstrip('-')}" if prefix and is_all else ""
-    return Layout(
+    return replace(
+        layout,
         summary=clean_text(f"{kind}{counted(len(clones), 'repository', 'repositories')}{of}"),
         submissions=tuple(told.get(one.id, one) for one in layout.submissions),
         remarks=tuple(remarks),

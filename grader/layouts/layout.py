@@ -23,6 +23,8 @@ class Layout:
     submissions: tuple[Found, ...]
     #: What a TA should know of what was left, one line each.
     remarks: tuple[str, ...] = ()
+    #: Whether it is a class; else it is the one submission that was named, and nobody else is missing.
+    is_class: bool = True
 
 
 def counted(count: int, one: str, many: str = "") -> str:

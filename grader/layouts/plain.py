@@ -21,5 +21,6 @@ def read_plain(folder: Path, files: Iterable[str]) -> Layout:
     return Layout(
         summary=f"One submission: {found[0].id}" if is_one else f"Submissions: {counts}",
         submissions=tuple(found),
+        is_class=not is_one,
         remarks=tuple(f"{name} is not graded: {reason}" for name, reason in unread_archives(folder, found).items()),
     )
