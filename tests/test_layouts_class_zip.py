@@ -76,6 +76,17 @@ def test_class_zip_of_one_student_is_one_submission(tmp_path, names):
     assert found.found["ada"].is_archive
 
 
+def test_class_zip_alone_in_a_folder_is_found(tmp_path):
+    """A TA names the folder of downloads; what lies beside it makes it a student's again."""
+    as_zip(tmp_path / "submissions.zip", CANVAS)
+
+    alone = Class(tmp_path)
+    as_zip(tmp_path / "bob.zip", {"mix.py": "x"})
+
+    assert "Canvas download: 20 files of 1 student" == alone.summary
+    assert ["bob", "submissions"] == sorted(Class(tmp_path).found)
+
+
 def test_class_zip_that_is_cut_off_is_explained(tmp_path):
     """Half a download has no table of contents: what its beginning looks like is told."""
     path = as_zip(tmp_path / "submissions.zip", CANVAS)

@@ -29,10 +29,11 @@ def read_class(place: Path, stubs: Sequence[str]) -> Iterator[Layout]:
         FindError: there is no submission.
         LayoutError: it is a platform's download, and damaged.
     """
-    if not _is_zip_of_class(place, stubs):
+    packed = _zip_at(place)
+    if packed is None or not _is_zip_of_class(packed, stubs):
         yield _read(place, stubs)
         return
-    with unpacked(place) as (folder, remarks):
+    with unpacked(packed) as (folder, remarks):
         layout = _read(folder, stubs)
         yield replace(layout, remarks=(*remarks, *layout.remarks))
 
@@ -86,14 +87,20 @@ def _platform(listing: Listing, stubs: Sequence[str]) -> str | None:
 # --- zips ---------------------------------------------------------------------------------------------------------
 
 
+def _zip_at(place: Path) -> Path | None:
+    """The zip that was named, or that is all there is in the folder that was."""
+    if place.is_dir():
+        inside = listing_of(place)
+        place = place / inside.files[0] if len(inside.files) == 1 and not inside.folders else place
+    return place if place.is_file() and place.name.lower().endswith(".zip") else None
+
+
 def _is_zip_of_class(place: Path, stubs: Sequence[str]) -> bool:
     """Whether it is a zip with many students' submissions; one student's zip is opened by intake.
 
     Raises:
         LayoutError: it is a platform's, and damaged.
     """
-    if not place.is_file() or not place.name.lower().endswith(".zip"):
-        return False
     try:
         names = names_in(place)
     except DamagedZip as problem:
