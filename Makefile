@@ -37,6 +37,7 @@ attacks-plain: $(READY)  ## how many attacks succeed against an ordinary pytest 
 
 bench: $(READY)  ## what grading costs, beside plain pytest
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/check.py
 
 load: $(READY)  ## a thousand submissions, three in ten of them hostile (some minutes)
 	$(BIN)/python benchmarks/load.py

@@ -31,7 +31,7 @@ class _Recorder:
     """Answers with the reference, and keeps the calls."""
 
     def __init__(self, grading: Grading) -> None:
-        self._reference = TrustedRespondent(grading.oracle)
+        self._reference = TrustedRespondent(grading.reference.oracle)
         self.calls: list[tuple[Call, torch.Tensor | None]] = []
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
@@ -43,7 +43,9 @@ def record(grading: Grading) -> list[tuple[Call, torch.Tensor | None]]:
     """The calls that a right submission is asked, with the upstream gradients of their backward passes."""
     recorder = _Recorder(grading)
     sources = Sources(texts=dict.fromkeys(grading.assignment.files, ""))
-    grading.checking.examine(Examination(grading.assignment, grading.inputs, grading.oracle, recorder, sources))
+    grading.checking.examine(
+        Examination(grading.assignment, grading.inputs, grading.reference.oracle, recorder, sources)
+    )
     return recorder.calls
 
 

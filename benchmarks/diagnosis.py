@@ -59,7 +59,7 @@ def _times(grading: Grading, sources: Sources, launcher: Launcher) -> tuple[floa
     with Conversation(launcher, sources.texts, grading.assignment, limits) as conversation:
         conversation.scan()
         examination = Examination(
-            grading.assignment, grading.inputs, grading.oracle, conversation, sources, grading.batches
+            grading.assignment, grading.inputs, grading.reference.oracle, conversation, sources, grading.batches
         )
         moments = [time.process_time()]
         examined = grading.checking.examine(examination)

@@ -4,7 +4,7 @@ Equal questions are put once: the checks that look at shapes, sums, values and g
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from grader.assignment import Assignment
 from grader.batch import Batch
 from grader.call import Call
 from grader.given import Inputs
-from grader.oracle import Oracle
+from grader.oracle import Expected
 from grader.outcome import Outcome
 from grader.question import Observation, Question
 from grader.sources import Sources
@@ -41,6 +41,19 @@ class Respondent(Protocol):
         """What is asked next meets nothing that was asked before: no module, nothing a file keeps for itself."""
 
 
+class RightAnswers(Protocol):
+    """Where expected answers come from: the course's reference, or a record of what it answered."""
+
+    def expected(self, call: Call, source: str = "reference") -> Expected:
+        """The answer to a check's question. Raises OracleError where there is none."""
+
+    def answer(self, call: Call, upstream_of: Callable[[torch.Tensor], torch.Tensor] | None = None) -> Expected:
+        """The answer to a question that no check puts; see `Oracle.answer`. Raises OracleError where there is none."""
+
+    def parameter_shapes(self, part: str, name: str, arguments: Mapping[str, object]) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the parameters a module must have when built with these arguments."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Printed:
     """What a student's code printed during one check."""
@@ -56,7 +69,7 @@ class Examination:
         self,
         assignment: Assignment,
         inputs: Inputs,
-        oracle: Oracle,
+        oracle: RightAnswers,
         respondent: Respondent,
         sources: Sources,
         batches: Sequence[Batch] = (),

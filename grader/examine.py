@@ -8,7 +8,7 @@ fresh pytest-json-report listens, and the results are read from its report.
 import itertools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -19,7 +19,7 @@ from pytest_jsonreport.plugin import Hooks, JSONReport
 from grader.assignment import Assignment, AssignmentError
 from grader.examination import Examination
 from grader.plugin import CheckPlugin, CheckResult
-from grader.spec import CheckSpec, validate
+from grader.spec import CheckSpec, validate, visible_checks
 from grader.verdict import Verdict
 
 #: Plugins of pytest that a session of checks does not need; each costs time with every test.
@@ -73,41 +73,47 @@ class Checking:
         self._plugin = plugin
         self.specs = plugin.specs
 
-    def examine(self, examination: Examination) -> Examined:
-        """Put every check to the respondent of an examination."""
+    def examine(self, examination: Examination, parts: Collection[str] | None = None) -> Examined:
+        """Put every check to the respondent of an examination; of these parts only, where they are named."""
         config = self._session.config
         self._plugin.begin(examination)
         listener = _Listener(config)
+        items = [item for item in self._session.items if parts is None or self._plugin.part_of(item) in parts]
+        specs = [spec for spec in self.specs if parts is None or spec.part in parts]
         config.pluginmanager.register(listener)
         try:
             listener.pytest_sessionstart(self._session)
-            for item, following in itertools.pairwise([*self._session.items, None]):
+            for item, following in itertools.pairwise([*items, None]):
                 config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             listener.pytest_sessionfinish(self._session)
         finally:
             config.pluginmanager.unregister(listener)
         results = {result.id: (result, duration) for result, duration in map(_read, listener.report["tests"])}
-        pairs = [results.get(spec.id, (_no_result(spec), 0.0)) for spec in self.specs]
+        pairs = [results.get(spec.id, (_no_result(spec), 0.0)) for spec in specs]
         return Examined(
-            specs=self.specs,
+            specs=tuple(specs),
             results=tuple(result for result, _ in pairs),
             durations_s=tuple(duration for _, duration in pairs),
         )
 
 
-def with_checks(assignment: Assignment, body: Callable[[Checking], Result]) -> Result:
+def with_checks(assignment: Assignment, body: Callable[[Checking], Result], *, are_all: bool = True) -> Result:
     """Collect an assignment's checks, and call `body` while the session is open; passes on what it returns or raises.
+
+    `are_all`: with the hidden ones; else the visible ones alone.
 
     Raises:
         ExamineError: collection failed.
         AssignmentError: the checks do not fit the assignment.
     """
-    loop = _Loop(assignment, body)
+    if not are_all and not visible_checks(assignment):
+        raise AssignmentError(f"{assignment.checks}: there are no visible checks, wanted test_<part>.py for some part")
+    loop = _Loop(assignment, body, are_all)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):  # what a person set for their own tests must not decide a grade
         os.environ.pop(name, None)
     _forget_check_modules()
-    status = pytest.main(_arguments(assignment), plugins=[loop.plugin, loop])
+    status = pytest.main(_arguments(assignment, are_all), plugins=[loop.plugin, loop])
     if loop.raised:
         raise loop.raised
     if status == pytest.ExitCode.INTERRUPTED:  # while it collected; pytest has caught it
@@ -138,7 +144,7 @@ class _Listener(JSONReport):
 class _Loop(Generic[Result]):
     """Takes the place of pytest's loop over the tests: calls back with the session open."""
 
-    def __init__(self, assignment: Assignment, body: Callable[[Checking], Result]) -> None:
+    def __init__(self, assignment: Assignment, body: Callable[[Checking], Result], are_all: bool) -> None:
         self.plugin = CheckPlugin(assignment)
         self.returned: list[Result] = []
         self.raised: BaseException | None = None
@@ -146,6 +152,7 @@ class _Loop(Generic[Result]):
         self.problem = ""
         self._assignment = assignment
         self._body = body
+        self._are_all = are_all
 
     def pytest_addhooks(self, pluginmanager: pytest.PytestPluginManager) -> None:
         pluginmanager.add_hookspecs(Hooks)
@@ -173,14 +180,15 @@ class _Loop(Generic[Result]):
             return True
         self.has_run = True
         try:
-            validate(self._assignment, self.plugin.specs)
+            validate(self._assignment, self.plugin.specs, are_all=self._are_all)
             self.returned.append(self._body(Checking(session, self.plugin)))
         except BaseException as error:  # pytest would swallow it, an interruption too
             self.raised = error
         return True
 
 
-def _arguments(assignment: Assignment) -> list[str]:
+def _arguments(assignment: Assignment, are_all: bool) -> list[str]:
+    files = [assignment.checks] if are_all else visible_checks(assignment)
     unused = [argument for name in _UNUSED for argument in ("-p", f"no:{name}")]
     return [
         *unused,
@@ -196,7 +204,7 @@ def _arguments(assignment: Assignment) -> list[str]:
         "--import-mode=importlib",
         "--tb=short",
         "-q",
-        str(assignment.checks),
+        *map(str, files),
     ]
 
 

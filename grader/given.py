@@ -13,14 +13,23 @@ import torch
 
 from grader.call import Payload, payload_digest
 
+#: What was drawn: in which way, under which name, of which shape.
+Drawing = tuple[str, str, tuple[int, ...]]
+
 
 class Given:
     """Draws inputs of one scope. All are float64 unless said otherwise."""
 
-    def __init__(self, seed: int, scope: str) -> None:
+    def __init__(self, seed: int, scope: str, drawn: Mapping[Drawing, torch.Tensor] | None = None) -> None:
+        """`drawn`: what was drawn elsewhere, and is not drawn anew."""
         self._seed = seed
         self._scope = scope
-        self._kept: dict[tuple[str, str, tuple[int, ...]], torch.Tensor] = {}
+        self._kept: dict[Drawing, torch.Tensor] = dict(drawn or {})
+
+    @property
+    def drawn(self) -> Mapping[Drawing, torch.Tensor]:
+        """Everything that was drawn so far."""
+        return self._kept
 
     def normal(self, name: str, *shape: int) -> torch.Tensor:
         """Standard normal; two names, or two shapes, are unrelated."""
@@ -39,22 +48,15 @@ class Given:
 
     def permutation(self, name: str, length: int) -> torch.Tensor:
         """A random order of `range(length)` that leaves no element in place, so that using it always shows."""
-        generator = self._generator(name, (length,))
-        while True:
-            order = torch.randperm(length, generator=generator)
-            if length < 2 or not bool((order == torch.arange(length)).any()):
-                return order
+        return self._once("permutation", name, (length,), self._displaced)
 
     def whole(self, name: str, least: int, most: int) -> int:
         """A whole number, `most` included: a size that nobody can have written down beforehand."""
-        return int(torch.randint(least, most + 1, (), generator=self._generator(name, (least, most))))
+        return int(self._original("whole", name, (least, most), self._between))
 
     def lengths(self, name: str, count: int, most: int) -> torch.Tensor:
         """`[count]`, int64: different lengths from 1 to `most`, one of them `most`, in any order."""
-        generator = self._generator(name, (count, most))
-        shorter = torch.randperm(most - 1, generator=generator)[: count - 1] + 1
-        lengths = torch.cat([torch.tensor([most]), shorter])
-        return lengths[torch.randperm(count, generator=generator)]
+        return self._once("lengths", name, (count, most), self._different)
 
     def parameters(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, torch.Tensor]:
         """Weights with orthonormal rows or columns, entries thus near 1/sqrt(fan_in), and biases that are never 0.
@@ -74,7 +76,7 @@ class Given:
     def _once(
         self, kind: str, name: str, shape: tuple[int, ...], make: Callable[[str, tuple[int, ...]], torch.Tensor]
     ) -> torch.Tensor:
-        """A copy of what was made for this kind, name and shape; the caller may change it."""
+        """A copy of what was made for this kind, name and shape (or bounds); the caller may change it."""
         return self._original(kind, name, shape, make).clone()
 
     def _original(
@@ -88,6 +90,22 @@ class Given:
 
     def _draw(self, name: str, shape: tuple[int, ...]) -> torch.Tensor:
         return torch.randn(shape, generator=self._generator(name, shape), dtype=torch.float64)
+
+    def _displaced(self, name: str, shape: tuple[int, ...]) -> torch.Tensor:
+        (length,), generator = shape, self._generator(name, shape)
+        while True:
+            order = torch.randperm(length, generator=generator)
+            if length < 2 or not bool((order == torch.arange(length)).any()):
+                return order
+
+    def _between(self, name: str, bounds: tuple[int, ...]) -> torch.Tensor:
+        return torch.randint(bounds[0], bounds[1] + 1, (), generator=self._generator(name, bounds))
+
+    def _different(self, name: str, shape: tuple[int, ...]) -> torch.Tensor:
+        (count, most), generator = shape, self._generator(name, shape)
+        shorter = torch.randperm(most - 1, generator=generator)[: count - 1] + 1
+        lengths = torch.cat([torch.tensor([most]), shorter])
+        return lengths[torch.randperm(count, generator=generator)]
 
     def _direction(self, name: str, shape: tuple[int, ...]) -> torch.Tensor:
         return torch.nn.functional.normalize(self._draw(name, shape), dim=-1)
@@ -107,14 +125,20 @@ class Given:
 class Inputs:
     """All inputs of a run: one `Given` a scope, and each payload once."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, drawn: Mapping[str, Mapping[Drawing, torch.Tensor]] | None = None) -> None:
+        """`drawn`: by scope, what was drawn elsewhere; another kind of machine might draw otherwise."""
         self.seed = seed
-        self._scopes: dict[str, Given] = {}
+        self._scopes = {scope: Given(seed, scope, known) for scope, known in (drawn or {}).items()}
         self._payloads: dict[str, Payload] = {}
 
     def scope(self, name: str) -> Given:
         """The inputs of that scope."""
         return self._scopes.setdefault(name, Given(self.seed, name))
+
+    @property
+    def drawn(self) -> Mapping[str, Mapping[Drawing, torch.Tensor]]:
+        """Everything that was drawn so far, by scope."""
+        return {scope: given.drawn for scope, given in self._scopes.items()}
 
     def payload(self, arguments: Mapping[str, torch.Tensor], parameters: Mapping[str, torch.Tensor]) -> Payload:
         """The payload of these tensors; when an equal one was made before, that one, perhaps encoded already."""

@@ -9,8 +9,10 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-#: Folders that tools leave behind and no student hands in.
-NOISE = frozenset({"__pycache__", "__MACOSX", "node_modules", "venv"})
+#: Folder of a handout that students check their work with, and may hand in along with it.
+RECORDS = "grade-check"
+#: Folders that tools leave behind, and nobody means to hand in.
+NOISE = frozenset({"__pycache__", "__MACOSX", "node_modules", "venv", RECORDS})
 #: Files that are instructions to tools which run Python; nobody's answer to an assignment.
 TOOL_FILES = frozenset({"conftest.py", "setup.py"})
 _READ_ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip")

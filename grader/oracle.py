@@ -91,12 +91,22 @@ class Oracle:
 
     def parameter_shapes(self, part: str, name: str, arguments: Mapping[str, object]) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the parameters a module must have when built with these arguments."""
-        key = json.dumps([part, name, dict(arguments)], sort_keys=True)
+        key = shapes_key(part, name, arguments)
         if key not in self._shapes:
             module, attribute = self.target(part, name, "reference")
             built = getattr(self._find(module), attribute)(**arguments)
             self._shapes[key] = {name: tuple(parameter.shape) for name, parameter in built.named_parameters()}
         return self._shapes[key]
+
+    @property
+    def known(self) -> Mapping[tuple[str, str], Expected]:
+        """All answers given so far, by the call's digest and the source."""
+        return self._known
+
+    @property
+    def known_shapes(self) -> Mapping[str, Mapping[str, tuple[int, ...]]]:
+        """All shapes of parameters told so far, by `shapes_key`."""
+        return self._shapes
 
     def answerer(self) -> Answerer:
         """A fresh answerer over the reference modules."""
@@ -158,6 +168,11 @@ class Oracle:
             except ImportError as error:
                 raise OracleError(f"{self._assignment.where} names the reference module {module!r}: {error}") from None
         return self._modules[module]
+
+
+def shapes_key(part: str, name: str, arguments: Mapping[str, object]) -> str:
+    """Identity of a module that is built with these arguments."""
+    return json.dumps([part, name, dict(arguments)], sort_keys=True)
 
 
 def _load_package(folder: Path) -> None:

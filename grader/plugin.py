@@ -56,6 +56,10 @@ class CheckPlugin:
         self._current = examination
         self._verdicts = {}
 
+    def part_of(self, item: pytest.Item) -> str:
+        """Name of the part that a collected check belongs to."""
+        return item.stash[_SPEC].part
+
     @property
     def _examination(self) -> Examination:
         assert self._current is not None, "the checks run, and no submission was named"

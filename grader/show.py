@@ -8,7 +8,11 @@ one of these functions, last:
     for_terminal    a terminal or a log
     for_csv_cell    one cell of a spreadsheet
     for_markdown    inside a line or a table cell of Markdown
+    for_markdown_block  lines of Markdown that keep their breaks
+    for_xml         text and attributes that an XML writer escapes
     for_json        a whole JSON text that a person may print
+
+A text of the course, which may have marks of Markdown in it as well, passes `for_markdown_prose`.
 
 Characters without a shape of their own become their code, ⟨U+202E⟩ for example: seen, and harmless.
 Only the standard library is used, and nothing of grader.
@@ -28,6 +32,11 @@ _SHAPELESS_NOT_ASCII = (
 _SHAPELESS = re.compile(f"[\x00-\x08\x0b-\x1f{_SHAPELESS_NOT_ASCII}]")  # all but tab and newline
 _SHAPELESS_IN_JSON = re.compile(f"[{_SHAPELESS_NOT_ASCII}]")  # JSON itself escapes the ASCII controls
 _ACTIVE_IN_MARKDOWN = re.compile("[`|\t\n]")
+# What begins markup inside a line: HTML, emphasis, code, links, cells, formulas, mentions, references, emoji.
+_MARKUP_IN_MARKDOWN = re.compile(r"([\\`*_~<>&\[\]!|$@#:])")
+_BACKTICKS = re.compile("`+")
+# XML 1.0, section 2.2: of what has no shape, these two are not among the characters above and are not allowed.
+_NOT_IN_XML = re.compile("[\ufffe\uffff]")
 _LINE_BREAK_OR_TAB = re.compile("[\t\n]")
 
 # OWASP, "CSV Injection": cells that start so are formulas; spreadsheets read the full-width forms alike, and
@@ -66,6 +75,23 @@ def for_markdown(text: str) -> str:
     """
     shown = _ACTIVE_IN_MARKDOWN.sub(_code, _with_codes(text))
     return f"`{shown}`" if shown else ""
+
+
+def for_markdown_block(text: str) -> str:
+    """Turn lines into a fenced block that nothing in them can end, with the breaks and blanks they have."""
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{_with_codes(text)}\n{fence}"
+
+
+def for_markdown_prose(text: str) -> str:
+    """Show a text of the course as it stands, in one line; a student's goes through `for_markdown` instead."""
+    return _MARKUP_IN_MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def for_xml(text: str) -> str:
+    """Show a text in XML 1.0. The markup in it is the business of whoever writes the elements, with escapes."""
+    return _NOT_IN_XML.sub(_code, _with_codes(text))
 
 
 def for_json(text: str) -> str:

@@ -58,6 +58,18 @@ class _Candidate:
 def smallest_example(
     examination: Examination, start: Call, *, most_calls: int = MOST_CALLS, allowed_s: float = math.inf
 ) -> Example | None:
+    """The smallest call found that fails as `start` does, as a report shows it; see `smallest_failure`.
+
+    Returns:
+        None also when what was found is too large, or too little wrong, to be seen.
+    """
+    found = smallest_failure(examination, start, most_calls=most_calls, allowed_s=allowed_s)
+    return example_of(examination, found) if found else None
+
+
+def smallest_failure(
+    examination: Examination, start: Call, *, most_calls: int = MOST_CALLS, allowed_s: float = math.inf
+) -> Found | None:
     """The smallest call found that fails as `start` does.
 
     Args:
@@ -67,9 +79,8 @@ def smallest_example(
             Not of a clock: a busy machine is to find the same example.
 
     Returns:
-        None when `start`, put alone to a module of its own, does not fail; when its only trouble is the dtype; when
-        the student's code did not come to an end; and when what was found is too large, or too little wrong, to be
-        seen.
+        None when `start`, put alone to a module of its own, does not fail; when its only trouble is the dtype; and
+        when the student's code did not come to an end.
 
     Raises:
         LaunchError: no worker could be started (the grader's fault).
@@ -78,9 +89,7 @@ def smallest_example(
     found = search.begin()
     if found is None:
         return None
-    found = search.simplify(found)
-    confirmed = search.confirm(found)
-    return example_of(examination, confirmed) if confirmed else None
+    return search.confirm(search.simplify(found))
 
 
 class _Search:

@@ -41,6 +41,11 @@ def scope_of(file: Path) -> tuple[str, bool]:
     return name.removesuffix(_HIDDEN), not name.endswith(_HIDDEN)
 
 
+def visible_checks(assignment: Assignment) -> list[Path]:
+    """The files of the checks that students have."""
+    return [file for part in assignment.parts if (file := assignment.checks / f"{_PREFIX}{part.name}.py").is_file()]
+
+
 def read_spec(
     assignment: Assignment, file: Path, function: str, docstring: str, marker: Mapping[str, Any]
 ) -> CheckSpec:
@@ -65,8 +70,8 @@ def read_spec(
     )
 
 
-def validate(assignment: Assignment, specs: Iterable[CheckSpec]) -> None:
-    """Whether the checks fit the assignment as a whole.
+def validate(assignment: Assignment, specs: Iterable[CheckSpec], *, are_all: bool = True) -> None:
+    """Whether the checks fit the assignment as a whole; `are_all`: none was left out, so that points must add up.
 
     Raises:
         AssignmentError: two checks share an id, points do not add up to a part's, or a prerequisite is unknown, comes
@@ -86,7 +91,7 @@ def validate(assignment: Assignment, specs: Iterable[CheckSpec]) -> None:
         seen[spec.id] = spec
     for part in assignment.parts:
         points = sum((spec.points for spec in seen.values() if spec.part == part.name), Decimal(0))
-        if points != part.points:
+        if points > part.points or (are_all and points != part.points):
             raise AssignmentError(
                 f"{assignment.where}, parts.{part.name}.points: the checks add up to {points}, wanted {part.points}"
             )

@@ -12,7 +12,6 @@ import contextlib
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +19,10 @@ from typing import BinaryIO
 
 from grader.report import RunHeader, Submission
 from grader.report_json import ReportError, from_json, json_chunks, submission_from_json
+from grader.whole_file import TORN, replace_whole
 
 REPORT = "report.json"
 JOURNAL = "journal.jsonl"
-_TORN = ".tmp"
 _LOCK = ".lock"
 
 
@@ -152,26 +151,10 @@ class Store:
         path = self.folder / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._replace(path, [text] if isinstance(text, str) else text, is_forced)
+            pieces = [text] if isinstance(text, str) else text
+            replace_whole(path, (piece.encode() for piece in pieces), is_forced=is_forced)
         except OSError as error:
             raise _about(error, path) from None
-
-    def _replace(self, path: Path, lines: Iterable[str], is_forced: bool) -> None:
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=_TORN)
-        try:
-            with open(descriptor, "w", encoding="utf-8") as file:
-                os.fchmod(descriptor, 0o644)
-                file.writelines(lines)
-                if is_forced:
-                    file.flush()
-                    os.fsync(descriptor)
-            os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):  # an interruption may come right after the replacement
-                os.unlink(temporary)
-            raise
-        if is_forced:
-            _force_folder(path.parent)
 
     def keep_only(self, folder: str, names: Collection[str]) -> None:
         """Remove pages of an earlier run that this one has not, and what killed writes left."""
@@ -216,7 +199,7 @@ def _is_left(path: Path) -> bool:
 
 def _is_torn(path: Path) -> bool:
     """Whether it is what a killed `Store.write` left."""
-    return path.name.startswith(".") and path.suffix == _TORN
+    return path.name.startswith(".") and path.suffix == TORN
 
 
 def _is_file(path: Path, descriptor: int) -> bool:
@@ -225,15 +208,6 @@ def _is_file(path: Path, descriptor: int) -> bool:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except FileNotFoundError:
         return False
-
-
-def _force_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _about(error: OSError, path: Path) -> OSError:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
+from grader.adjustment import AdjustmentKind
 from grader.finding import Charge, Diagnosis, Example, Matrix, Shapes, Step
 from grader.report import Check, Feedback, FeedbackLevel, Part, RunHeader, Status, Submission
 from grader.verdict import Verdict
@@ -151,6 +152,18 @@ class StudentShapes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StudentAdjustment:
+    """What was done to the score after grading."""
+
+    kind: AdjustmentKind
+    points: Decimal
+    #: Empty for a hidden check.
+    reason: str
+    #: Title of the check that staff decided on; empty for the whole submission.
+    check: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StudentView:
     """All that one student may see of a run."""
 
@@ -166,6 +179,9 @@ class StudentView:
     status: Status
     score: Decimal | None
     max_score: Decimal
+    #: Points that count: `score` with the adjustments.
+    final_score: Decimal | None
+    adjustments: tuple[StudentAdjustment, ...]
     reason: str | None
     notes: tuple[str, ...]
     files: tuple[str, ...]
@@ -209,6 +225,8 @@ def student_view(header: RunHeader, submission: Submission, feedback: Feedback, 
         status=submission.status,
         score=submission.score,
         max_score=submission.max_score,
+        final_score=submission.final_score,
+        adjustments=tuple(_adjustments(submission)),
         reason=GRADER_FAILED if submission.status is Status.GRADER_ERROR else submission.reason,
         notes=submission.notes,
         files=tuple(file.name for file in submission.files),
@@ -269,6 +287,18 @@ def _public_ids(submission: Submission) -> Mapping[str, str]:
     hidden = (check.id for check in submission.checks if not check.visible)
     names = {check_id: f"hidden-{number}" for number, check_id in enumerate(hidden, 1)}
     return {check.id: names.get(check.id, check.id) for check in submission.checks}
+
+
+def _adjustments(submission: Submission) -> Iterator[StudentAdjustment]:
+    checks = {check.id: check for check in submission.checks}
+    for one in submission.adjustments:
+        check = checks.get(one.check) if one.check is not None else None
+        yield StudentAdjustment(
+            kind=one.kind,
+            points=one.points,
+            reason=one.reason if one.check is None or (check is not None and check.visible) else "",
+            check=check.title if check is not None else "",
+        )
 
 
 def _part(part: Part, shown: _Shown | None) -> StudentPart:

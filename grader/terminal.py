@@ -1,7 +1,7 @@
 """What a TA sees while a run goes on and when it has ended. Strings of students pass `show.for_terminal`."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 
@@ -73,6 +73,18 @@ class Screen:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=self._err, auto_refresh=False, transient=True) as bar:
             yield Count(self._err, total, bar)
+
+    @contextmanager
+    def steps(self, what: str) -> Iterator[Callable[[int, int], None]]:
+        """Show how many of how many steps are done; nothing but a line at the start where there is no terminal."""
+        if not self._err.is_terminal:
+            self._err.print(f"{what} ...", markup=False)
+            yield lambda number, total: None
+            return
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=self._err, transient=True) as bar:
+            task = bar.add_task(what, total=None)
+            yield lambda number, total: bar.update(task, completed=number, total=total)
 
     def result(self, overview: Overview, store: Store) -> None:
         """The table, the mistakes by frequency, the figures, and where the reports are."""

@@ -33,6 +33,9 @@ _PRODUCTS = frozenset({"matmul", "mm", "bmm", "mv", "dot", "einsum", "tensordot"
 #: Ways to write one operation; `view` and `reshape` fail of the same mistake.
 _FAMILIES = dict.fromkeys(_PRODUCTS, "product") | dict.fromkeys(("view", "reshape", "unflatten", "view_as"), "reshape")
 
+#: What a call failed of: plain words, numbers and shapes, equal where two programs fail alike.
+Failure = tuple[object, ...]
+
 _Shape = Annotated[tuple[Size, ...], Field(max_length=MOST_AXES)]
 _Shapes = Annotated[tuple[_Shape, ...], Field(max_length=MOST_SHAPES)]
 _StepNumber = Annotated[int, Field(ge=0, lt=MOST_STEPS)]
@@ -112,7 +115,7 @@ def gradient_cut(traced: Traced) -> tuple[str, int, str] | None:
     return (made.file, made.line, made.operation) if made else None
 
 
-def weak_signature(traced: Traced) -> tuple[object, ...] | None:
+def weak_signature(traced: Traced) -> Failure | None:
     """What a call failed of, to be compared with how trusted code fails: what raised, or what first made NaN.
 
     Equal for the usual spellings of one operation, before the weights are made or after. None where no operation raised
@@ -131,3 +134,17 @@ def weak_signature(traced: Traced) -> tuple[object, ...] | None:
         shapes = sorted(tuple(sorted(shape)) for shape in shapes)
     before = traced.steps[:number]
     return kind, family, tuple(shapes), any(step.operation.rstrip("_") in NORMALISING for step in before)
+
+
+def failure_of(traced: Traced) -> Failure | None:
+    """What a call failed of, where that is certain: an operation, or a `raise` of the program's own."""
+    signature = weak_signature(traced)
+    reply = traced.reply
+    if signature is None and isinstance(reply, Raised) and _is_deliberate(reply):
+        return "deliberate", reply.type, reply.stage
+    return signature
+
+
+def _is_deliberate(raised: Raised) -> bool:
+    """Whether a statement of the program's own raised it, and no operation."""
+    return bool(raised.frames) and raised.frames[-1].text.strip().startswith(("raise ", "assert "))

@@ -57,13 +57,13 @@ def triples(references: EditedReferences, grading: Grading, count: int) -> Itera
 
 def leave_out(references: EditedReferences, grading: Grading, count: int) -> Iterator[Judged]:
     """Mistakes that the catalogue lacks, and their like with them: what is then said of them."""
-    ids = [one.id for one in grading.mistakes if one.known_as is None]
+    ids = [one.id for one in grading.reference.mistakes if one.known_as is None]
     chosen = random.Random(11).sample(ids, min(count, len(ids)))
 
     def without(one: str) -> Judged:
         assert grading.diagnostics is not None
-        lacking = replace(grading, diagnostics=grading.diagnostics.without(_like(grading.mistakes, one)))
-        return judge(attempt(lacking, frozenset((one,))), grading.mistakes, references.is_equal)
+        lacking = replace(grading, diagnostics=grading.diagnostics.without(_like(grading.reference.mistakes, one)))
+        return judge(attempt(lacking, frozenset((one,))), grading.reference.mistakes, references.is_equal)
 
     return shared_out(chosen, without, _processes())
 
@@ -100,7 +100,7 @@ def styled(grading: Grading, zygote: Zygote) -> Iterator[Finding]:
                 for number, (_, _, files) in enumerate(written)
             ]
             graded = {one.id: one for one in grade_all(grading, found, zygote)}
-        yield _about_styled(about_style(grading.mistakes, style, written, graded))
+        yield _about_styled(about_style(grading.reference.mistakes, style, written, graded))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from sample_course import ASSIGNMENT, Pupil, write_course
 from grader.assignment import Assignment
 from grader.checks import Student
 from grader.course import Course
+from grader.diagnosis.computed import ComputedAnswers
 from grader.diagnosis.confirm import Failures
 from grader.diagnosis.edited import Edited
 from grader.diagnosis.explain import Account, account_for
@@ -280,7 +281,8 @@ class Case:
     @property
     def predictions(self) -> Predictions:
         """A new one: nothing is known yet."""
-        return Predictions(self.assignment, self.edited, self.part, self.name, self.rehearsed)
+        answers = ComputedAnswers(self.edited, self.oracle.target(self.part, self.name))
+        return Predictions(self.assignment, answers, self.part, self.name, self.rehearsed)
 
     def examination(self, respondent: Respondent) -> Examination:
         """An examination that has asked nothing yet."""

@@ -66,7 +66,7 @@ def graded(tmp_path):
         def diagnose(grading):
             pupil = Pupil(RIGHT | callables, is_own=lambda file: file.endswith("test_diagnosis_diagnose.py"))
             there = Sources(texts={name: "" for name in assignment.files if name not in missing})
-            examination = Examination(assignment, grading.inputs, grading.oracle, pupil, there)
+            examination = Examination(assignment, grading.inputs, grading.reference.oracle, pupil, there)
             examined = grading.checking.examine(examination)
             return body(grading, examination, grading.diagnostics.diagnose(examination, examined))
 
@@ -124,7 +124,7 @@ def test_diagnose_alternatives_are_settled_by_another_callable(graded):
 
     def body(grading, examination, found):
         pairs = [(one, grading.diagnostics.predictions(one.part, one.callable)) for one in found]
-        return found, findings(grading.mistakes, Illustrator(examination).illustrate(pairs))
+        return found, findings(grading.key.named, Illustrator(examination).illustrate(pairs))
 
     found, told = graded(body, mistakes=book, mix=not_shifted, Scale=UnshiftedScale)
 
@@ -266,7 +266,9 @@ def test_diagnose_same_answers_twice_are_explained_the_same(graded):
 
     def body(grading, examination, found):
         sources = examination.sources
-        again = Examination(grading.assignment, grading.inputs, grading.oracle, Pupil(RIGHT | {"mix": two}), sources)
+        again = Examination(
+            grading.assignment, grading.inputs, grading.reference.oracle, Pupil(RIGHT | {"mix": two}), sources
+        )
         return found, grading.diagnostics.diagnose(again, grading.checking.examine(again))
 
     first, again = graded(body, mix=two)

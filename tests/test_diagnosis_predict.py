@@ -13,8 +13,6 @@ from grader.checks import Student
 from grader.diagnosis.predict import NOTHING
 from grader.diagnosis.said import Kind
 from grader.failure import CheckFailed
-from grader.outcome import Raised
-from grader.traced import Traced
 
 
 @pytest.fixture
@@ -323,16 +321,15 @@ def test_predictions_of_a_mistake_that_raises_are_that_it_raises(case_of):
     assert (Kind.RAISED, True) == (told.kind, told.raises("RuntimeError"))
 
 
-def test_predictions_trace_shows_where_the_edited_reference_fails(case_of):
-    """The operation, in the edited text."""
+def test_predictions_failure_is_the_operation_that_the_edited_reference_fails_in(case_of):
+    """The operation, and the shapes of its operands."""
     predictions = case_of().predictions
     first, _ = predictions.questions
 
-    traced = predictions.trace(frozenset({"product-in-total"}), first)
+    kind, operation, shapes, _ = predictions.failure(frozenset({"product-in-total"}), first)
 
-    assert isinstance(traced, Traced)
-    assert isinstance(traced.reply, Raised)
-    assert "query @ key" in traced.reply.frames[-1].text
+    assert ("raised", "product") == (kind, operation)
+    assert 2 == len(shapes)
 
 
 def test_predictions_kinds_are_one_for_other_sizes_and_two_for_other_flags(case_of):

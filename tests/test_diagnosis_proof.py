@@ -31,7 +31,7 @@ def proof():
         other = grading.with_seed(COURSE.reference, 1_000_003)
         references = EditedReferences(grading, other, processes)
         return Namespace(
-            singles=list(references.attempts(singles(grading.mistakes)[::SHARE])),
+            singles=list(references.attempts(singles(grading.reference.mistakes)[::SHARE])),
             pairs=list(references.attempts(random_sets(grading, 2, PAIRS))),
             triples=list(triples(references, grading, TRIPLES)),
             left_out=list(leave_out(references, grading, LEFT_OUT)),
@@ -48,7 +48,7 @@ def _styled(grading, zygote, style):
         places = [write(Path(folder) / str(number), files) for number, (_, _, files) in enumerate(written)]
         found = [Found(id=str(number), path=place) for number, place in enumerate(places)]
         graded = {one.id: one for one in grade_all(grading, found, zygote)}
-    return about_style(grading.mistakes, style, written, graded)
+    return about_style(grading.reference.mistakes, style, written, graded)
 
 
 def test_proof_single_mistakes_lose_points_and_are_named(proof):

@@ -106,13 +106,14 @@ def test_imports_finding_submissions_reads_none():
 
 
 def test_imports_taking_archives_apart_happens_in_a_process_of_its_own():
-    """No parser of archives is loaded where a grade is decided."""
+    """No parser of archives is loaded where a grade is decided; `zipped` writes them, and is not there either."""
     parsers = {"zipfile", "tarfile", "gzip", "zlib"}
 
     unpackers = ["grader.worker.unpack", "grader.worker.unpack_class"]
 
-    assert unpackers == [name for name in FILES if parsers & GRAPH[name]]
+    assert [*unpackers, "grader.zipped"] == [name for name in FILES if parsers & GRAPH[name]]
     assert [] == [name for name in FILES if GRAPH[name] & set(unpackers)]
+    assert "grader.zipped" not in reachable("grader.run") | reachable("grader.grade")
 
 
 @pytest.mark.parametrize("name", ["grader.verdict", "grader.show", "grader.sources", "grader.names", "grader.compare"])
@@ -131,6 +132,22 @@ def test_imports_renderers_read_reports_and_nothing_behind_them(name):
 
     assert [] == sorted(
         other for other in reachable(name) if other not in allowed and not other.startswith("grader.render")
+    )
+    assert not {"torch", "pytest"} & {other.partition(".")[0] for other in GRAPH[name]}
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.startswith("grader.export")])
+def test_imports_exporters_read_records_and_renderers_and_nothing_behind_them(name):
+    """A file for another tool is made from the report, and from what that tool exported: nothing that grades."""
+    allowed = {
+        f"grader.{name}"
+        for name in ("adjustment", "finding", "handed_in", "record", "report", "show", "student_view", "verdict")
+    }
+
+    assert [] == sorted(
+        other
+        for other in reachable(name)
+        if other not in allowed and not other.startswith(("grader.export", "grader.render"))
     )
     assert not {"torch", "pytest"} & {other.partition(".")[0] for other in GRAPH[name]}
 
@@ -172,7 +189,7 @@ def loaded_by(statement):
 def test_imports_command_line_starts_without_torch():
     """Importing the report end costs no seconds: a wrong word is told at once, a report is shown anywhere."""
     assert not {"torch", "pytest", "numpy"} & loaded_by(
-        "import grader.run, grader.cli, grader.terminal, grader.publish"
+        "import grader.run, grader.cli, grader.terminal, grader.publish, grader.commands.export, grader.export.canvas"
     )
 
 

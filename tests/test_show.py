@@ -5,12 +5,22 @@ import io
 import json
 import sys
 import unicodedata
+from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
 from sample_report import HOSTILE
 
-from grader.show import for_csv_cell, for_html, for_json, for_markdown, for_terminal
+from grader.show import (
+    for_csv_cell,
+    for_html,
+    for_json,
+    for_markdown,
+    for_markdown_block,
+    for_markdown_prose,
+    for_terminal,
+    for_xml,
+)
 
 SHAPELESS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 SINKS = (for_html, for_terminal, for_csv_cell, for_markdown)
@@ -114,6 +124,38 @@ def test_show_for_markdown_is_one_code_span_in_one_cell(text):
 def test_show_for_markdown_of_nothing_is_nothing():
     """An empty text leaves a cell empty; two backticks would open a code span."""
     assert "" == for_markdown("")
+
+
+@pytest.mark.parametrize(
+    "text", [HOSTILE, "a\n```\n# b", "````\n~~~", "  `x`\n\n<b>", "```" * 9, "", "\n", "a\r```\rb"]
+)
+def test_show_for_markdown_block_is_one_block(text):
+    """Fences in it do not end it, and no line of it is markup."""
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(f"before\n\n{for_markdown_block(text)}\n\nafter\n")
+
+    kinds = [token.type for token in tokens]
+    assert 1 == kinds.count("fence")
+    assert ["before", "after"] == [token.content for token in tokens if token.type == "inline"]
+    assert for_terminal(text) == next(token.content for token in tokens if token.type == "fence").removesuffix("\n")
+
+
+@pytest.mark.parametrize("text", ["L<S and L>S | *both* [1] `x`", "#1 @all :tada: $x$ ~y~ _z_ &amp; \\ !"])
+def test_show_for_markdown_prose_reads_as_it_was_written(text):
+    """A text of the course has no markup, whatever signs are in it."""
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(for_markdown_prose(text))
+
+    assert text == "".join(child.content for child in tokens[1].children)
+
+
+def test_show_for_xml_of_any_character_is_read_back_as_it_is_shown():
+    """By a strict parser, in text and in an attribute: the basic plane, which holds all that XML does not allow."""
+    shown = for_xml("".join(map(chr, range(0x10000))))
+    element = ElementTree.Element("a", b=shown)
+    element.text = shown
+
+    read = ElementTree.fromstring(ElementTree.tostring(element))
+
+    assert shown == read.text == read.get("b")
 
 
 def test_show_for_json_reads_back_the_same():

@@ -1,17 +1,16 @@
 """The diagnosis of one submission: each callable that failed a check is explained, with what the others have shown."""
 
 import copy
-from collections.abc import Collection, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from grader.asking import observe
 from grader.assignment import Assignment
 from grader.diagnosis import recognise
 from grader.diagnosis.confirm import Failures
-from grader.diagnosis.edited import Edited
 from grader.diagnosis.explain import Account, account_for, slots
 from grader.diagnosis.explanation import Explanation
-from grader.diagnosis.mistakes import Mistakes
-from grader.diagnosis.predict import Made, Predictions
+from grader.diagnosis.predict import Answers, Made, Predictions
 from grader.diagnosis.said import are_identical
 from grader.diagnosis.search import Budget
 from grader.examination import Examination
@@ -30,20 +29,24 @@ _SILENT = (Died, Forbidden, Garbled, MissingName, NotAsked, TimedOut)
 
 
 class Diagnostics:
-    """What a run knows for diagnosing: its mistakes, the questions, and what edited references answer to them."""
+    """What a run knows for diagnosing: the questions, and what the reference answers when mistakes are made in it."""
 
     def __init__(
         self,
         assignment: Assignment,
-        mistakes: Mistakes,
+        answers_of: Callable[[str, str], Answers],
         rehearsed: Iterable[Observation],
         put_by: Mapping[str, Iterable[str]],
     ) -> None:
-        """`rehearsed`: every question, with the reference's answer; `put_by`: questions of each check, by its id."""
-        self.mistakes = mistakes
+        """Nothing is diagnosed yet.
+
+        Args:
+            answers_of: by part and callable, what the reference answers when mistakes are made in it.
+            rehearsed: every question, with the reference's answer.
+            put_by: questions of each check, by its id.
+        """
         self._assignment = assignment
-        #: Makes references with mistakes in them.
-        self.edited = Edited(mistakes)
+        self._answers_of = answers_of
         self._rehearsed: dict[tuple[str, str], list[Observation]] = {}
         for one in rehearsed:
             call = one.question.call
@@ -54,13 +57,20 @@ class Diagnostics:
     @property
     def longest_s(self) -> float:
         """Seconds that one submission may take to explain; nothing to speak of where no mistake is known."""
-        return LONGEST_S if len(self.mistakes) else 0.0
+        callables = [(part.name, name) for part in self._assignment.parts for name in part.callables]
+        return LONGEST_S if any(self.predictions(*one).candidates for one in callables) else 0.0
+
+    @property
+    def rehearsed(self) -> Iterator[Observation]:
+        """Every question of the run, with the reference's answer."""
+        return itertools.chain.from_iterable(self._rehearsed.values())
 
     def predictions(self, part: str, name: str) -> Predictions:
         """What edited references answer to the questions about a callable."""
         if (part, name) not in self._predictions:
             rehearsed = self._rehearsed.get((part, name), [])
-            self._predictions[part, name] = Predictions(self._assignment, self.edited, part, name, rehearsed)
+            answers = self._answers_of(part, name)
+            self._predictions[part, name] = Predictions(self._assignment, answers, part, name, rehearsed)
         return self._predictions[part, name]
 
     def without(self, mistakes: Collection[str]) -> "Diagnostics":
@@ -103,7 +113,7 @@ class Diagnostics:
         stated = recognise.stated(predictions, observations, failed)
         if stated is not None:
             return stated
-        if Verdict.UNSTABLE in failed.values():  # only a single mistake could make an answer random
+        if Verdict.UNSTABLE in failed.values() or not predictions.are_for_sets:  # one alone could make it random
             budget = Budget(0)
         account = account_for(predictions, observations, budget, Failures(examination, predictions).are_alike, suspects)
         if account is None:

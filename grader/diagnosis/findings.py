@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.illustrate import Illustrated
-from grader.diagnosis.mistakes import Mistake, Mistakes
+from grader.diagnosis.mistakes import Named
 from grader.diagnosis.traits import TRAITS, Trait
 from grader.finding import Diagnosis, Example, Shapes
 
@@ -25,8 +25,8 @@ class Findings:
     prices: Mapping[str, Decimal] = field(default_factory=dict)
 
 
-def findings(mistakes: Mistakes, illustrated: Illustrated) -> Findings:
-    """What explanations of a submission's callables come to together."""
+def findings(mistakes: Mapping[str, Named], illustrated: Illustrated) -> Findings:
+    """What explanations of a submission's callables come to together. `mistakes`: those known, by id."""
     explained = settled(illustrated.explained)
     entries: dict[str, list[tuple[Explanation, tuple[str, ...]]]] = {}
     for one in explained:
@@ -44,9 +44,9 @@ def findings(mistakes: Mistakes, illustrated: Illustrated) -> Findings:
     )
 
 
-def prices_of(mistakes: Mistakes) -> dict[str, Decimal]:
+def prices_of(mistakes: Mapping[str, Named]) -> dict[str, Decimal]:
     """What the course says that each mistake costs, and each trait that has a price."""
-    priced: tuple[Mistake | Trait, ...] = (*mistakes, *TRAITS.values())
+    priced: tuple[Named | Trait, ...] = (*mistakes.values(), *TRAITS.values())
     return {one.id: one.price for one in priced if one.price is not None}
 
 
@@ -76,7 +76,9 @@ def _narrowed(explanation: Explanation, elsewhere: Iterable[set[str]]) -> Explan
     return replace(explanation, mistakes=tuple(slots), shown_by=shown_by)
 
 
-def _diagnosis(mistakes: Mistakes, key: str, entry: Sequence[tuple[Explanation, tuple[str, ...]]]) -> Diagnosis:
+def _diagnosis(
+    mistakes: Mapping[str, Named], key: str, entry: Sequence[tuple[Explanation, tuple[str, ...]]]
+) -> Diagnosis:
     first, slot = entry[0]
     about = _named(mistakes, key)
     catalogue = [one for name in slot for one in _named(mistakes, name).catalogue]
@@ -94,5 +96,5 @@ def _diagnosis(mistakes: Mistakes, key: str, entry: Sequence[tuple[Explanation, 
     )
 
 
-def _named(mistakes: Mistakes, name: str) -> Mistake | Trait:
-    return TRAITS[name] if name in TRAITS else mistakes.by_id[name]
+def _named(mistakes: Mapping[str, Named], name: str) -> Named | Trait:
+    return TRAITS[name] if name in TRAITS else mistakes[name]

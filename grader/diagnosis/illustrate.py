@@ -3,7 +3,7 @@
 Everything here starts from calls of visible checks and is asked of the student's code anew, with inputs of its own.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -43,8 +43,12 @@ class Illustrated:
 class Illustrator:
     """Makes illustrations for one submission, while its worker can be asked."""
 
-    def __init__(self, examination: Examination) -> None:
+    def __init__(
+        self, examination: Examination, examples_of: Callable[[Explanation], Iterable[Call]] = lambda explanation: ()
+    ) -> None:
+        """`examples_of`: small calls that may show what was explained; tried before those of the checks."""
         self._examination = examination
+        self._examples_of = examples_of
         self._limit_s = examination.used_s + SECONDS
 
     def illustrate(self, explained: Iterable[tuple[Explanation, Predictions]]) -> Illustrated:
@@ -60,7 +64,7 @@ class Illustrator:
             way = self._shapes(failing)
             if way:
                 shapes.append(way)
-            example = self._example(failing)
+            example = self._example(failing, self._examples_of(explanation))
             if example:
                 examples.append(example)
                 illustrated |= names
@@ -80,10 +84,11 @@ class Illustrator:
                 wrong.append((is_due, said.kind is not Kind.VALUES, size, key, observation))
         return (observation for *_, observation in sorted(wrong, key=lambda one: one[:4]))
 
-    def _example(self, failing: Iterable[Observation]) -> Example | None:
-        for observation in list(failing)[:_MOST_STARTS]:
+    def _example(self, failing: Sequence[Observation], prepared: Iterable[Call]) -> Example | None:
+        starts = [one.question.call for one in failing[:_MOST_STARTS]]
+        for call in (*prepared, *starts) if failing else ():
             left_s = self._limit_s - self._examination.used_s
-            found = smallest_example(self._examination, observation.question.call, allowed_s=left_s)
+            found = smallest_example(self._examination, call, allowed_s=left_s)
             if found:
                 return found
         return None
@@ -123,11 +128,11 @@ class Illustrator:
         def parameters(arguments: Mapping[str, object]) -> Mapping[str, tuple[int, ...]]:
             return examination.oracle.parameter_shapes(call.part, call.name, arguments)
 
-        apart = to_trace(call, about, draw, parameters, handle=examination.new_handle())
-        if apart is None:
-            return None
-        apart = replace(apart, wants=())
         try:
+            apart = to_trace(call, about, draw, parameters, handle=examination.new_handle())
+            if apart is None:
+                return None
+            apart = replace(apart, wants=())
             right = examination.oracle.answer(apart)
         except OracleError:
             return None

@@ -50,8 +50,8 @@ class Edit(_Entry):
     new: str
 
 
-class Mistake(_Entry):
-    """One way to get it wrong."""
+class Named(_Entry):
+    """What is said of a mistake, and what it costs."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
     #: Ids in a published catalogue of mistakes.
@@ -59,10 +59,17 @@ class Mistake(_Entry):
     #: The mistake in a line.
     title: Annotated[str, Field(min_length=1, max_length=120)]
     #: Why it is one, and what is right: for after the deadline.
-    explanation: Annotated[str, Field(min_length=1)]
+    explanation: str
     #: Points at the idea, and gives no code: for before the deadline.
     hint: Annotated[str, Field(min_length=1)]
     #: Points it costs, once a submission, whatever it breaks. None exactly where a trait is named, and charged, for it.
+    price: Annotated[Decimal, Field(ge=0)] | None = None
+
+
+class Mistake(Named):
+    """One way to get it wrong."""
+
+    explanation: Annotated[str, Field(min_length=1)]
     price: Annotated[Decimal, Field(gt=0)] | None = None
     edits: Annotated[tuple[Edit, ...], Field(min_length=1)]
     #: The trait by whose name it is known, where its answers cannot name it: random ones, say. See `traits`.

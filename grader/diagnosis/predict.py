@@ -1,22 +1,20 @@
 """What the reference answers to the questions of a run when mistakes are made in it.
 
-All submissions of a run are asked the same, so an answer is computed when it is first needed and kept.
+All submissions of a run are asked the same, so an answer is got when it is first needed and kept. Where it comes from
+is behind `Answers`: computed where the course is, recorded where a student checks their own work.
 """
 
 import copy
 from collections.abc import Collection, Iterable, Mapping
-from types import ModuleType
+from typing import Protocol
 
 import numpy as np
 
 from grader.assignment import Assignment
-from grader.diagnosis.edited import Edited
 from grader.diagnosis.said import Kind, Said, said, same_form, same_numbers, scale
 from grader.outcome import Returned
 from grader.question import Observation, Question
-from grader.traced import Traced
-from grader.trusted import is_of_reference, respond, traced
-from grader.worker.answer import Answerer
+from grader.traced import Failure
 
 #: Mistakes made together, by id.
 Made = frozenset[str]
@@ -25,32 +23,51 @@ NOTHING: Made = frozenset()
 _MOST_KEPT = 8000
 
 
+class Answers(Protocol):
+    """What one callable of the reference answers when mistakes are made in it."""
+
+    #: Mistakes that the callable could show, in the book's order.
+    candidates: tuple[str, ...]
+    #: Ways to write it that are right.
+    variations: tuple[str, ...]
+    #: By how much numbers of an answer with mistakes may be off, times the largest of that answer.
+    rounding: float
+    #: Whether there are answers for sets of mistakes, too.
+    is_for_sets: bool
+
+    def are_compatible(self, made: Collection[str]) -> bool:
+        """Whether the mistakes can be made together."""
+
+    def said(self, made: Made, question: Question, mask_shape: tuple[int, ...] | None, *, with_gradients: bool) -> Said:
+        """The answer to a question."""
+
+    def failure(self, made: Made, question: Question) -> Failure | None:
+        """What the call fails of; None where that is not certain."""
+
+
 class Predictions:
-    """Answers of the edited reference to the questions about one callable."""
+    """Answers of the reference with mistakes made in it to the questions about one callable."""
 
     def __init__(
-        self, assignment: Assignment, edited: Edited, part: str, name: str, rehearsed: Iterable[Observation]
+        self, assignment: Assignment, answers: Answers, part: str, name: str, rehearsed: Iterable[Observation]
     ) -> None:
-        """`rehearsed`: the questions about the callable, as the unedited reference answered them."""
-        callable = assignment.callable(part, name)
+        """`rehearsed`: the questions about the callable, as the reference answers them."""
         self.part, self.name = part, name
         self._tolerances = {"float64": assignment.tolerances.float64, "float32": assignment.tolerances.float32}
-        self._module, _, self._attribute = callable.reference.partition(":")
-        self._edited = edited
+        self._answers = answers
         observations = tuple(rehearsed)
         self.questions: Mapping[str, Question] = {one.question.key: one.question for one in observations}
         self._mask_shapes = {one.question.key: _mask_shape(one) for one in observations}
         #: The right answers.
         self.right: Mapping[str, Said] = {one.question.key: self.read(one) for one in observations}
         #: Mistakes that the callable could show.
-        self.candidates: tuple[str, ...] = edited.mistakes_of(self._module, self._attribute)
+        self.candidates: tuple[str, ...] = answers.candidates
         self._reaching = self.candidates
         #: Ways to write it that are right; none first.
-        self.contexts = NOTHING, *(frozenset((one,)) for one in edited.variations_of(self._module, self._attribute))
+        self.contexts = NOTHING, *(frozenset((one,)) for one in answers.variations)
         self._values: dict[tuple[Made, str], Said] = {}
         self._whole: dict[tuple[Made, str], Said] = {}
         self._touching: dict[str, frozenset[str]] = {}
-        self._modules: tuple[Made, Mapping[str, ModuleType]] = NOTHING, edited.modules()
 
     def read(self, observation: Observation) -> Said:
         """What an observation of one of the questions says."""
@@ -78,7 +95,7 @@ class Predictions:
 
     def are_compatible(self, made: Collection[str]) -> bool:
         """Whether the mistakes can be made together."""
-        return self._edited.are_compatible(made)
+        return self._answers.are_compatible(made)
 
     def agrees(self, observed: Said, made: Made, key: str, dtype: str = "float64") -> bool:
         """Whether the answer to a question is the one observed: form, numbers, inputs changed, gradients."""
@@ -93,7 +110,7 @@ class Predictions:
                 return False
         if not same_form(observed, predicted) or observed.kind is Kind.OTHER:
             return False
-        tolerance = self._tolerances[dtype]
+        tolerance = self._tolerances[dtype] + (self._answers.rounding if made else 0.0)
         if not same_numbers(observed.numbers, predicted.numbers, tolerance * scale(predicted.numbers)):
             return False
         if observed.changed != predicted.changed and "changed" not in observed.ignored:
@@ -114,11 +131,14 @@ class Predictions:
         other.candidates = tuple(one for one in self.candidates if one not in mistakes)
         return other
 
-    def trace(self, made: Made, key: str) -> Traced:
-        """The steps on the way to the answer."""
-        question = self.questions[key]
-        answerer = _answerer_of(self._edited.modules(made, is_readable=True))
-        return traced(answerer, (self._module, self._attribute), question.call, question.upstream)
+    @property
+    def are_for_sets(self) -> bool:
+        """Whether there are answers for sets of mistakes, too."""
+        return self._answers.is_for_sets
+
+    def failure(self, made: Made, key: str) -> Failure | None:
+        """What the call fails of; None where that is not certain."""
+        return self._answers.failure(made, self.questions[key])
 
     def kind(self, key: str) -> object:
         """What sort of question it is, whatever its sizes and numbers: questions of one kind tell much alike."""
@@ -153,22 +173,8 @@ class Predictions:
             for made, key in [one for one in kept if len(one[0]) > 1]:
                 del kept[made, key]
 
-    def _answerer(self, made: Made) -> Answerer:
-        if made != self._modules[0]:
-            self._modules = made, self._edited.modules(made)
-        return _answerer_of(self._modules[1])
-
     def _ask(self, made: Made, key: str, *, with_gradients: bool) -> Said:
-        question = self.questions[key]
-        upstream = question.upstream if with_gradients else None
-        outcome = respond(
-            self._answerer(made), (self._module, self._attribute), question.call, upstream, question.history
-        )
-        return said(outcome, question.call, self._mask_shapes[key])
-
-
-def _answerer_of(modules: Mapping[str, ModuleType]) -> Answerer:
-    return Answerer(modules.__getitem__, is_own=is_of_reference)
+        return self._answers.said(made, self.questions[key], self._mask_shapes[key], with_gradients=with_gradients)
 
 
 def _same_gradient(

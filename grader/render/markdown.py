@@ -1,20 +1,16 @@
 """summary.md: a class on one screen, for the summary of a CI job."""
 
-import re
 from collections.abc import Iterator
 from decimal import Decimal
 
 from grader.render.overview import CheckTally, MistakeTally, Overview, Row, UnrecognisedTally
 from grader.report import Isolation, RunHeader, Status
-from grader.show import for_markdown
+from grader.show import for_markdown, for_markdown_prose
 
 MOST_ROWS = 100
 MOST_CHECKS = 10
 MOST_MISTAKES = 10
 MOST_MISSING = 30
-
-# What begins markup inside a line: HTML, emphasis, code, links, cells, formulas, mentions, references, emoji.
-_ACTIVE = re.compile(r"([\\`*_~<>&\[\]!|$@#:])")
 
 
 def summary_markdown(overview: Overview) -> str:
@@ -23,7 +19,7 @@ def summary_markdown(overview: Overview) -> str:
     As GitHub's Markdown.
     """
     blocks = [
-        f"# {_course_text(overview.header.assignment.title)}",
+        f"# {for_markdown_prose(overview.header.assignment.title)}",
         *_isolation(overview),
         _figures(overview),
         *_missing(overview.header),
@@ -41,7 +37,7 @@ def _isolation(overview: Overview) -> Iterator[str]:
         yield (
             f"> **Isolation: {grader.isolation}.** Student code was not kept fully apart from the grader and "
             "this machine, so a hostile submission could have changed a score. "
-            f"{_course_text(grader.isolation_detail)}".rstrip()
+            f"{for_markdown_prose(grader.isolation_detail)}".rstrip()
         )
 
 
@@ -82,7 +78,7 @@ def _mistakes(overview: Overview) -> Iterator[str]:
 
 
 def _mistake_cells(mistake: MistakeTally) -> list[str]:
-    return [_course_text(mistake.title), str(mistake.students), _share(mistake.share), for_markdown(mistake.id)]
+    return [for_markdown_prose(mistake.title), str(mistake.students), _share(mistake.share), for_markdown(mistake.id)]
 
 
 def _unrecognised_cells(one: UnrecognisedTally) -> list[str]:
@@ -92,7 +88,7 @@ def _unrecognised_cells(one: UnrecognisedTally) -> list[str]:
 def _submissions(overview: Overview) -> Iterator[str]:
     if not overview.rows:
         return
-    heads = ["Submission", "Score", *(_course_text(part.title) for part in overview.parts), "First problem"]
+    heads = ["Submission", "Score", *(for_markdown_prose(part.title) for part in overview.parts), "First problem"]
     rule = [":--", *["--:"] * (1 + len(overview.parts)), ":--"]
     rows = [_cells(row, overview) for row in overview.rows[:MOST_ROWS]]
     yield _table([heads, rule, *rows])
@@ -114,13 +110,13 @@ def _checks(overview: Overview) -> Iterator[str]:
 
 
 def _check_cells(check: CheckTally) -> list[str]:
-    return [_course_text(check.title), _course_text(check.part), str(check.failed), str(check.blocked)]
+    return [for_markdown_prose(check.title), for_markdown_prose(check.part), str(check.failed), str(check.blocked)]
 
 
 def _facts(overview: Overview) -> str:
     header = overview.header
     return (
-        f"Grader {_course_text(header.grader.version)}, torch {_course_text(header.grader.torch)}, "
+        f"Grader {for_markdown_prose(header.grader.version)}, torch {for_markdown_prose(header.grader.torch)}, "
         f"seed {header.seed}, isolation {header.grader.isolation}, "
         f"assignment digest {for_markdown(header.assignment.digest)}."
     )
@@ -136,8 +132,3 @@ def _points(points: Decimal | None) -> str:
 
 def _share(share: float) -> str:
     return f"{share:.0%}"
-
-
-def _course_text(text: str) -> str:
-    """Show a text of the course as it stands; students' texts go through `for_markdown` instead."""
-    return _ACTIVE.sub(r"\\\1", " ".join(text.split()))

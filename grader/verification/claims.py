@@ -48,7 +48,7 @@ class EditedReferences:
         self._grading = grading
         self._other = other
         self._processes = processes
-        self.mistakes = grading.mistakes
+        self.mistakes = grading.reference.mistakes
 
     def attempts(self, sets: Sequence[Made]) -> Iterator[Judged]:
         """Grade each set and judge what was found."""
@@ -104,7 +104,7 @@ def singles(mistakes: Mistakes) -> list[Made]:
 def random_sets(grading: Grading, size: int, count: int) -> list[Made]:
     """Sets of mistakes that can be made together and whose answers can name them; the same in every run."""
     assert grading.diagnostics is not None
-    ids = [one.id for one in grading.mistakes if one.known_as is None]
+    ids = [one.id for one in grading.reference.mistakes if one.known_as is None]
     if math.comb(len(ids), size) <= count:
         return [made for made in map(frozenset, itertools.combinations(ids, size)) if _can_be_named(grading, made)]
     choice = random.Random(_CHOICE + size)
@@ -120,7 +120,7 @@ def random_sets(grading: Grading, size: int, count: int) -> list[Made]:
 
 def _can_be_named(grading: Grading, made: Made) -> bool:
     assert grading.diagnostics is not None
-    return grading.diagnostics.edited.are_compatible(made) and not _has_alike(grading.mistakes, made)
+    return grading.reference.edited.are_compatible(made) and not _has_alike(grading.reference.mistakes, made)
 
 
 def _has_alike(mistakes: Mistakes, made: Made) -> bool:

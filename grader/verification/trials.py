@@ -34,8 +34,8 @@ class Trial:
 def attempt(grading: Grading, made: Made) -> Trial:
     """Grade the reference with these mistakes made."""
     assert grading.diagnostics is not None, "only after the rehearsal"
-    edited = grading.diagnostics.edited
-    respondent = TrustedRespondent(grading.oracle, lambda: edited.modules(made, is_readable=True))
+    edited = grading.reference.edited
+    respondent = TrustedRespondent(grading.reference.oracle, lambda: edited.modules(made, is_readable=True))
     examined, explained = grading.try_out(respondent)
     results = zip(examined.specs, examined.results, strict=True)
     failed = [spec for spec, result in results if result.verdict is not Verdict.PASSED]

@@ -65,11 +65,15 @@ def verify(
 
 def _about(course: Course, grading: Grading, processes: int, only: str) -> Iterator[Claim]:
     """The claims about some mistakes."""
-    chosen = [made for made in singles(grading.mistakes) if any(fnmatch.fnmatchcase(one, only) for one in made)]
+    chosen = [
+        made for made in singles(grading.reference.mistakes) if any(fnmatch.fnmatchcase(one, only) for one in made)
+    ]
     if not chosen:
-        raise AssignmentError(f"{course.reference}: no mistake is called {only!r}{near(only, grading.mistakes.by_id)}")
+        raise AssignmentError(
+            f"{course.reference}: no mistake is called {only!r}{near(only, grading.reference.mistakes.by_id)}"
+        )
     references = EditedReferences(grading, grading.with_seed(course.reference, _OTHER_SEED), processes)
-    yield from about_mistakes(grading.mistakes, list(references.attempts(chosen)))
+    yield from about_mistakes(grading.reference.mistakes, list(references.attempts(chosen)))
 
 
 def _all(
@@ -79,9 +83,9 @@ def _all(
     say("handing in the stub, the variants and a sample of the mistakes, twice")
     yield from _handed_in(course, grading, zygote)
     references = EditedReferences(grading, grading.with_seed(course.reference, _OTHER_SEED), processes)
-    say(f"making {len(grading.mistakes)} mistakes, one at a time")
-    judged = list(references.attempts(singles(grading.mistakes)))
-    yield from about_mistakes(grading.mistakes, judged)
+    say(f"making {len(grading.reference.mistakes)} mistakes, one at a time")
+    judged = list(references.attempts(singles(grading.reference.mistakes)))
+    yield from about_mistakes(grading.reference.mistakes, judged)
     yield about_checks(judged, [spec.id for spec in grading.checking.specs])
     chosen = random_sets(grading, 2, PAIRS)
     say(f"making {len(chosen)} pairs of mistakes")
@@ -93,7 +97,7 @@ def _handed_in(course: Course, grading: Grading, zygote: Zygote | None) -> Itera
     """What goes through workers, as students' files do."""
     assignment = grading.assignment
     variants = sorted((course.reference / VARIANTS / assignment.name).glob("*/"))
-    sample = singles(grading.mistakes)[:: max(1, len(grading.mistakes) // SAMPLE)]
+    sample = singles(grading.reference.mistakes)[:: max(1, len(grading.reference.mistakes) // SAMPLE)]
     with tempfile.TemporaryDirectory(prefix="grade-verify-") as folder:
         found = [Found(id="stub", path=assignment.folder / "stub")]
         found += [Found(id=f"variants/{one.name}", path=one) for one in variants]
@@ -157,7 +161,7 @@ def _write(folder: Path, grading: Grading, made: Made) -> Found:
     path.mkdir(parents=True)
     for part in grading.assignment.parts:
         modules = [callable.reference.partition(":")[0] for callable in part.callables.values()]
-        (path / part.file).write_text(grading.diagnostics.edited.program(modules, made), encoding="utf-8")
+        (path / part.file).write_text(grading.reference.edited.program(modules, made), encoding="utf-8")
     return Found(id=_id(made), path=path)
 
 

@@ -94,7 +94,7 @@ def _rehearse() -> None:
 def _attend(query: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     scores = torch.einsum("bqd,bkd->bqk", query, query) + query @ query.transpose(-2, -1)
     scores = (scores / math.sqrt(query.size(-1))).masked_fill(~mask, -math.inf)
-    weights = torch.softmax(scores, dim=-1)
+    weights = scores.softmax(-1)
     heads = query.view(2, 3, 2, 2).transpose(1, 2).reshape(2, 3, 4)
     return torch.matmul(weights, torch.cat([heads[..., :2], heads[..., 2:]], dim=-1)), weights
 

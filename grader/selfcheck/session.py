@@ -1,0 +1,139 @@
+"""A desk made ready: an answer key from a handout's record or from the course, one warm worker's parent, a session.
+
+What needs no torch is settled first, so that a wrong word costs no seconds, and the zygote imports its torch while this
+process imports its own.
+"""
+
+import os
+import platform
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from grader import __version__, report
+from grader.assignment import Assignment
+from grader.course import Course, CourseError, find_course
+from grader.find import FindError, Found, find_archive, find_folder
+from grader.handout.header import Handout, find_handout
+from grader.intake import file_names
+from grader.launch import ONE_THREAD, ForkLauncher, Launcher, SpawnLauncher, Zygote, can_fork
+from grader.report import FeedbackLevel, Isolation, RunHeader
+from grader.worker.sandbox.privileges import hide_memory
+
+if TYPE_CHECKING:
+    from grader.grade import Grading
+    from grader.selfcheck.desk import Desk
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What is to be checked, and with what."""
+
+    found: Found
+    assignment: Assignment
+    header: RunHeader
+    source: Handout | Course
+
+
+def find_subject(folder: Path, name: str | None, course: Path | None) -> Subject:
+    """A student's folder or archive, and the handout it lies in; else the course.
+
+    Args:
+        name: of the assignment, where it is not plain.
+        course: the course's folder, to be used whatever handout there is.
+
+    Raises:
+        FindError, CourseError, AssignmentError, HandoutError: what is missing, and what to do.
+    """
+    found = find_folder(folder) if folder.is_dir() else find_archive(folder)
+    if found is None:
+        raise FindError(f"{folder}: no such folder; wanted the folder with your files, such as `grade check .`")
+    handout = None if course else find_handout(folder if folder.is_dir() else folder.parent, name)
+    if handout is None and course is None:
+        handout = find_handout(Path.cwd(), name)
+    if handout:
+        assignment, feedback = handout.assignment, report.Feedback(level=handout.header.level)
+        header = _header(assignment, handout.header.digest, feedback)
+        return Subject(found=found, assignment=assignment, header=header, source=handout)
+    place = _course(folder, course)
+    assignment = place.assignment(name) if name else place.assignment_for(file_names([found]))
+    feedback = report.Feedback(level=FeedbackLevel(assignment.feedback.level), full_from=assignment.feedback.full_from)
+    header = _header(assignment, assignment.digest, feedback)
+    return Subject(found=found, assignment=assignment, header=header, source=place)
+
+
+def with_desk(subject: Subject, body: Callable[["Desk"], Result]) -> Result:
+    """Call `body` with a desk for a subject.
+
+    Raises:
+        AssignmentError, HandoutError, ExamineError: the checks, or what they compare with, cannot be used.
+        LaunchError: no worker can be started.
+    """
+    hide_memory()  # where it is a course, there are answers in it
+    rules = subject.assignment.rules
+    with Zygote(1, rules) if can_fork() else nullcontext() as zygote:
+        os.environ.update(ONE_THREAD)  # read when numpy and torch are imported
+        from grader.selfcheck.desk import Desk  # these import torch: see above
+
+        def at_the_desk(grading: "Grading") -> Result:
+            launcher: Launcher = SpawnLauncher(rules)
+            if zygote is not None:
+                zygote.wait()
+                launcher = ForkLauncher(zygote.controls[0])
+            return body(Desk(grading, launcher, subject.header, subject.found))
+
+        return _with_grading(subject, at_the_desk)
+
+
+def _with_grading(subject: Subject, body: Callable[["Grading"], Result]) -> Result:
+    from grader.grade import with_grading
+    from grader.handout.recorded import with_record
+
+    if isinstance(subject.source, Handout):
+        return with_record(subject.source, body)
+    seed = subject.assignment.published_seed
+    return with_grading(subject.source, subject.assignment, seed, body, are_all=False)
+
+
+def _course(folder: Path, course: Path | None) -> Course:
+    try:
+        return find_course(course or folder)
+    except CourseError:
+        if course:
+            raise
+    try:
+        return find_course(Path.cwd())
+    except CourseError:
+        raise CourseError(
+            f"{folder} is in no handout and in no course: unpack the handout that your course gives out, put your "
+            "files into its folder, and run `grade check` there"
+        ) from None
+
+
+def _header(assignment: Assignment, digest: str, feedback: report.Feedback) -> RunHeader:
+    about = report.Assignment(
+        name=assignment.name,
+        title=assignment.title,
+        max_score=assignment.max_score,
+        digest=digest,
+        feedback=feedback,
+    )
+    grader = report.Grader(
+        version=__version__,
+        python=platform.python_version(),
+        torch=version("torch"),
+        isolation=Isolation.NONE,  # not tried: it is the student's own machine
+    )
+    return RunHeader(
+        created=datetime.now(UTC),
+        seed=assignment.published_seed,
+        timeout_s=assignment.limits.call_s,
+        assignment=about,
+        grader=grader,
+    )
