@@ -59,7 +59,7 @@ def call_roll(place: Path, stubs: Sequence[str], roster: Path | None) -> Iterato
             return
         joined = join(layout.submissions, people)
         remarks = (*layout.remarks, *joined.remarks)
-        if not layout.is_class:
+        if not (layout.is_class and joined.fits):
             yield Roll(summary=layout.summary, submissions=joined.submissions, remarks=remarks)
             return
         yield Roll(

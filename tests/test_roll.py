@@ -41,6 +41,15 @@ def test_roll_of_one_submission_misses_nobody(tmp_path, roster):
         assert ["Ada Lovelace"] == [person.name for person in roll.submissions[0].people]
 
 
+def test_roll_with_the_roster_of_another_class_misses_nobody(tmp_path, roster):
+    """No page says that all are there, or that all are not; the terminal says why."""
+    write_files(tmp_path / "all", {"bob/mix.py": "", "eve/mix.py": ""})
+
+    with call_roll(tmp_path / "all", STUBS, roster) as roll:
+        assert ((), (), 0, "") == (roll.missing, roll.strangers, roll.on_roster, roll.roster)
+        assert "it may be another class's" in roll.remarks[0]
+
+
 def test_roll_entry_whose_submission_is_gone_is_not_missing():
     """It is in the report that goes on."""
     ada, zoe = Person(name="Ada", email="ada@uni.example"), Person(name="Zoë")

@@ -24,6 +24,8 @@ class Joined:
     #: Ids of submissions of which nobody is on the roster.
     strangers: tuple[str, ...]
     remarks: tuple[str, ...]
+    #: Whether anybody on the roster has handed something in; else it says nothing of who is missing.
+    fits: bool
 
 
 def join(found: Sequence[Found], roster: Roster) -> Joined:
@@ -35,24 +37,24 @@ def join(found: Sequence[Found], roster: Roster) -> Joined:
             "nobody on it has handed in any of these submissions: it may be another class's, and a download that "
             "names nobody cannot be compared with a roster"
         )
-        return _joined(found, (), (), roster, remarks)
+        told = _told(roster, remarks)
+        return Joined(submissions=tuple(found), missing=(), strangers=(), remarks=told, fits=False)
     remarks += [*_twice(matches), *_partly(found, matches)]
     lines = matches.lines
     missing = [entry.person for entry in roster.entries if entry.line not in lines]
     strangers = [one.id for one in found if one.id not in matches.by_submission]
     everything = [_with_roster(one, matches.by_submission.get(one.id, [])) for one in found]
-    return _joined(everything, missing, strangers, roster, remarks)
-
-
-def _joined(
-    found: Sequence[Found], missing: Sequence[Person], strangers: Sequence[str], roster: Roster, remarks: Sequence[str]
-) -> Joined:
     return Joined(
-        submissions=tuple(found),
+        submissions=tuple(everything),
         missing=tuple(missing),
         strangers=tuple(strangers),
-        remarks=tuple(f"{roster.name}: {remark}" for remark in remarks),
+        remarks=_told(roster, remarks),
+        fits=True,
     )
+
+
+def _told(roster: Roster, remarks: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{roster.name}: {remark}" for remark in remarks)
 
 
 def _twice(matches: Matches) -> list[str]:
