@@ -47,6 +47,7 @@ class _FolderOrCommand(click.Group):
 def main() -> None:
     """Grade attention homework.
 
-    SUBMISSIONS is a folder with one folder, archive (zip, tar, tar.gz) or notebook per student, or that of one student.
-    A folder that is named like a command is graded by `grade ./NAME`.
+    SUBMISSIONS is a folder with one folder, archive (zip, tar, tar.gz) or notebook per student, a download of Canvas,
+    Moodle or Gradescope, a folder of git clones, or what one student handed in. A folder that is named like a command
+    is graded by `grade ./NAME`.
     """

@@ -41,6 +41,17 @@ class Course:
             raise CourseError(f"no assignment is called {name!r} in {self.folder / 'assignments'}; {hint}")
         return read_assignment(self.folder / "assignments" / name)
 
+    def asked(self, *names: str) -> dict[str, set[str]]:
+        """Names that assignments ask for, by stub file; of all assignments, when none is named.
+
+        Raises as `assignment` does.
+        """
+        asked: dict[str, set[str]] = {}
+        for name in names or self.names:
+            for part in self.assignment(name).parts:
+                asked.setdefault(part.file, set()).update(part.callables)
+        return asked
+
     def assignment_for(self, files: Iterable[str]) -> Assignment:
         """The assignment whose stub names most of these file names match; the only one, when none match.
 

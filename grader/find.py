@@ -22,6 +22,16 @@ class FindError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A file, an archive or a folder of a submission whose parts lie apart, as in a flat download."""
+
+    path: Path
+    #: Its name inside the submission.
+    name: str
+    is_folder: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """One submission. `id` is its name, without the suffix of a file, with what cannot be shown spelt out.
 
@@ -33,6 +43,10 @@ class Found:
     is_archive: bool = False
     #: Whether it is a single file, a notebook.
     is_notebook: bool = False
+    #: What it is made of, the newest first, where that is not all that lies at `path`. Archives among it are unpacked.
+    pieces: tuple[Piece, ...] | None = None
+    #: What was noticed when it was found, such as an older copy that is left.
+    notes: tuple[str, ...] = ()
     #: Whose it is, where the platform it comes from says so.
     people: tuple[Person, ...] = ()
     #: When it was handed in, where anybody says so.
@@ -63,9 +77,19 @@ def find_submissions(folder: Path, files: Iterable[str], only: str | None = None
             f"{folder} holds no submission: wanted one folder, archive or notebook per student, "
             f"with {', '.join(sorted(names))}"
         )
-    chosen = [one for one in found if only is None or fnmatchcase(one.id, only)]
+    return matching(found, only, folder)
+
+
+def matching(found: Iterable[Found], only: str | None, folder: Path) -> list[Found]:
+    """Those submissions whose id matches a glob, all of them without one, by id.
+
+    Raises:
+        FindError: there are none.
+    """
+    everything = list(found)
+    chosen = [one for one in everything if only is None or fnmatchcase(one.id, only)]
     if not chosen:
-        close = difflib.get_close_matches(only or "", [one.id for one in found], n=3, cutoff=0.4)
+        close = difflib.get_close_matches(only or "", [one.id for one in everything], n=3, cutoff=0.4)
         raise FindError(
             f"no submission in {folder} matches {only!r}" + (f"; near: {', '.join(close)}" if close else "")
         )

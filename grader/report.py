@@ -258,6 +258,16 @@ class RunHeader(Record):
     """What was graded."""
     grader: Grader
     """What graded."""
+    imported: StudentText = ""
+    """How the class was handed over, in words: by which platform, how many files, how many marked late."""
+    roster: StudentText = ""
+    """Name of the file that says who is in the class; empty without one."""
+    on_roster: int = Field(default=0, ge=0)
+    """How many people it names."""
+    missing: tuple[Person, ...] = ()
+    """People on the roster of whom there is no submission."""
+    strangers: tuple[StudentText, ...] = ()
+    """Ids of submissions of which nobody is on the roster."""
 
 
 class Report(RunHeader):

@@ -7,7 +7,6 @@ while this process imports its own.
 
 import os
 import secrets
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,32 +17,38 @@ from grader import interrupt
 from grader.assignment import Assignment, AssignmentError
 from grader.course import Course, CourseError, find_course
 from grader.final import Finals, finals_of
-from grader.find import FindError, Found, find_submissions, unread_archives
+from grader.find import FindError, Found, matching
 from grader.header import continued, make_header
 from grader.intake import IntakeError, file_names
 from grader.launch import ONE_THREAD, ForkLauncher, LaunchError, SpawnLauncher, Zygote, can_fork
-from grader.means import different_means
+from grader.layouts.layout import LayoutError
 from grader.overrides import OverrideError
 from grader.publish import publish_class, publish_submission
 from grader.render.overview import Overview
 from grader.report import Isolation, RunHeader, Status, Submission
 from grader.report_json import ReportError
+from grader.resume import ResumeError, earlier_report, gone, must_match, seed_of, split
+from grader.roll import Roll, call_roll, head, sign
+from grader.roster.read import RosterError
 from grader.sheet import SheetError
-from grader.stage import file_digest, stage
 from grader.store import Earlier, Store, StoreError
 from grader.terminal import Screen
 from grader.worker.sandbox.privileges import hide_memory
 
 #: Exit codes of `grade`; one that was interrupted has that of its signal.
 GRADED, SOME_UNGRADED, USAGE, NOT_ISOLATED, BELOW = 0, 1, 2, 3, 4
-_USERS_FAULTS = (
+#: What a user can cause, or a machine, told in words already.
+_FAULTS = (
     AssignmentError,
     CourseError,
     FindError,
     IntakeError,
     LaunchError,
+    LayoutError,
     OverrideError,
     ReportError,
+    ResumeError,
+    RosterError,
     SheetError,
     StoreError,
 )
@@ -71,11 +76,13 @@ class Options:
     is_resumed: bool
     is_forced: bool
     call_s: float | None
-    #: What staff decided; `overrides.csv` in the folder of the reports, if there is one, where none is named.
-    overrides: Path | None
     fail_under: Decimal | None
     #: Whether to grade with the strongest isolation there is, instead of refusing what is less than strong.
     is_any_isolation_enough: bool
+    #: A CSV file with the people of the class.
+    roster: Path | None = None
+    #: A CSV file with what staff decided; None: that in the output folder, if there is one.
+    overrides: Path | None = None
 
 
 def run(options: Options, screen: Screen) -> int:
@@ -88,7 +95,7 @@ def run(options: Options, screen: Screen) -> int:
     store = Store(options.out)
     try:
         return _run(options, store, screen)
-    except _USERS_FAULTS as error:
+    except _FAULTS as error:
         raise RunError(str(error)) from None
     except OSError as error:
         what_to_do = (
@@ -101,36 +108,53 @@ def run(options: Options, screen: Screen) -> int:
 
 def _run(options: Options, store: Store, screen: Screen) -> int:
     course = find_course(options.course or Path.cwd())
-    assignment, found = _choose(options, course)
-    store.must_be_usable()
-    with store.locked():
-        return _grade_into(store, options, course, assignment, found, screen)
+    _must_lie_outside(options)
+    name = options.assignment
+    asked = course.asked(name) if name else course.asked()
+    with call_roll(options.folder, list(asked), options.roster) as roll:
+        found = matching(roll.submissions, options.only, options.folder)
+        assignment = course.assignment(name) if name else course.assignment_for(file_names(found, asked))
+        store.must_be_usable()
+        with store.locked():
+            return _grade_into(store, options, course, assignment, found, roll, screen)
 
 
 def _grade_into(
-    store: Store, options: Options, course: Course, assignment: Assignment, found: list[Found], screen: Screen
+    store: Store,
+    options: Options,
+    course: Course,
+    assignment: Assignment,
+    found: list[Found],
+    roll: Roll,
+    screen: Screen,
 ) -> int:
-    earlier = _earlier(options, store)
-    usual_s = earlier.header.timeout_s if earlier else assignment.limits.call_s
-    header = make_header(assignment, _seed(options, earlier), options.call_s or usual_s)
-    if earlier:
-        _must_match(earlier.header, header)
-        header = continued(earlier.header, header)
-    kept, todo = _split(options, assignment, found, earlier)
-    finals = finals_of(store, options.overrides, assignment, [*kept, *todo], screen)
+    is_continued = options.is_resumed or options.only is not None
+    earlier = earlier_report(store, is_continued=is_continued, is_replaced=options.is_forced)
+    header = _header(options, assignment, earlier)
+    kept, todo = split(found, assignment, earlier, is_resumed=options.is_resumed)
+    kept = [sign(entry, roll.by_id) for entry in kept]
+    work = _Work(
+        course=course,
+        assignment=assignment,
+        header=head(header, roll, gone(earlier, roll.by_id)),
+        earlier=earlier,
+        kept=kept,
+        todo=todo,
+        roll=roll,
+        finals=finals_of(store, options.overrides, assignment, [*kept, *todo], screen),
+    )
+    screen.handed_in(work.header, roll.remarks)
     screen.banner(header, len(todo), options.jobs)
-    for name, reason in unread_archives(options.folder, found).items():
-        screen.say(f"{name} is not graded: {reason}")
     if options.is_resumed:
         screen.say(f"{len(kept)} are kept from the earlier run")
     if todo:
         jobs = min(options.jobs, len(todo))
         with Zygote(jobs, assignment.rules) if can_fork() else nullcontext() as zygote:
-            work = _Work(course, assignment, header, earlier, kept, todo, finals)
             header = _grade(options, work, zygote, store, screen)
     else:
+        header = work.header
         checks = {check.id: check.max_score for entry in kept for check in entry.checks}
-        finals.begin(store, header, earlier, kept, checks)
+        work.finals.begin(store, header, earlier, kept, checks)
     return _exit_code(options, _finish(store, header, screen))
 
 
@@ -141,8 +165,10 @@ class _Work(NamedTuple):
     assignment: Assignment
     header: RunHeader
     earlier: Earlier | None
+    #: Entries of the earlier report, with what is now known of whose they are.
     kept: list[Submission]
     todo: list[Found]
+    roll: Roll
     finals: Finals
 
 
@@ -168,7 +194,7 @@ def _grade(options: Options, work: _Work, zygote: Zygote | None, store: Store, s
         work.finals.begin(store, header, work.earlier, work.kept, checks)
         with screen.progress(len(work.todo)) as count:
             for graded in grade_all(grading, work.todo, zygote):
-                submission = work.finals.of(graded)
+                submission = work.finals.of(sign(graded, work.roll.by_id))
                 publish_submission(store, header, submission, header.created.date())
                 store.add(submission)
                 count.step()
@@ -199,83 +225,24 @@ def _isolated(options: Options, work: _Work, level: Isolation, detail: str) -> R
     return work.header.model_copy(update={"grader": grader})
 
 
-def _choose(options: Options, course: Course) -> tuple[Assignment, list[Found]]:
-    """The assignment, and the submissions there are of it."""
-    if options.assignment:
-        assignment = course.assignment(options.assignment)
-        return assignment, _find(options, assignment.files)
-    asked: dict[str, set[str]] = {}
-    for name in course.names:
-        for part in course.assignment(name).parts:
-            asked.setdefault(part.file, set()).update(part.callables)
-    found = _find(options, list(asked))
-    return course.assignment_for(file_names(found, asked)), found
-
-
-def _find(options: Options, files: Sequence[str]) -> list[Found]:
+def _must_lie_outside(options: Options) -> None:
+    """Reports among the submissions would be graded next time."""
     folder, out = options.folder, options.out.resolve()
     if folder.is_dir() and out.is_relative_to(folder.resolve()) and out != folder.resolve() and not options.only:
         raise RunError(
             f"{options.out} lies in {folder}, where it would be taken for a submission; choose another folder with -o"
         )
-    return find_submissions(folder, files, options.only)
 
 
-def _earlier(options: Options, store: Store) -> Earlier | None:
-    """What an earlier run left, when it is to be continued. A new run never silently replaces an old one."""
-    if not store.is_used or (options.is_forced and not options.is_resumed and not options.only):
-        return None
-    if options.is_resumed or options.only:
-        return store.earlier()
-    raise RunError(
-        f"{store.folder} holds the report of an earlier run; go on from it with --resume, replace it with --force, "
-        "or write elsewhere with -o"
-    )
-
-
-def _seed(options: Options, earlier: Earlier | None) -> int:
+def _header(options: Options, assignment: Assignment, earlier: Earlier | None) -> RunHeader:
+    """The earlier run's header where it goes on, else a new one."""
     if earlier is None:
-        return options.seed if options.seed is not None else secrets.randbits(32)
-    if options.seed is not None and options.seed != earlier.header.seed:
-        raise RunError(
-            f"{options.out} was graded with seed {earlier.header.seed}, not {options.seed}; leave --seed out to go on "
-            "with it, or start afresh with --force"
-        )
-    return earlier.header.seed
-
-
-def _must_match(earlier: RunHeader, now: RunHeader) -> None:
-    """One report, one set of checks and versions: entries that cannot be compared do not stand side by side."""
-    different = [str(one) for one in different_means(earlier, now)]
-    if different:
-        raise RunError(
-            f"the earlier report was made with other means ({'; '.join(different)}); grade everything again "
-            "with --force"
-        )
-
-
-def _split(
-    options: Options, assignment: Assignment, found: list[Found], earlier: Earlier | None
-) -> tuple[list[Submission], list[Found]]:
-    """Entries to keep, and submissions to grade: those that are new, changed, unfinished, or asked for by name."""
-    if earlier is None:
-        return [], found
-    ids = {one.id for one in found}
-    kept = [entry for entry in earlier.submissions.values() if entry.id not in ids]
-    if not options.is_resumed:
-        return kept, found
-    todo = []
-    for one in found:
-        entry = earlier.submissions.get(one.id)
-        if (
-            entry
-            and entry.status is not Status.GRADER_ERROR
-            and file_digest(entry.files) == stage(one, assignment).digest
-        ):
-            kept.append(entry)
-        else:
-            todo.append(one)
-    return kept, todo
+        seed = options.seed if options.seed is not None else secrets.randbits(32)
+        return make_header(assignment, seed, options.call_s or assignment.limits.call_s)
+    seed = seed_of(earlier, options.seed, options.out)
+    now = make_header(assignment, seed, options.call_s or earlier.header.timeout_s)
+    must_match(earlier.header, now, has_roster=options.roster is not None)
+    return continued(earlier.header, now)
 
 
 def _finish(store: Store, header: RunHeader, screen: Screen) -> Overview:

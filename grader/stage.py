@@ -63,7 +63,8 @@ def stage(found: Found, assignment: Assignment) -> Staged:
     """
     tree = read_tree(found)
     if tree.problem:
-        packed = (SourceFile(name=found.path.name, sha256=tree.sha256),) if tree.sha256 else ()
+        name = found.pieces[0].name if found.pieces else found.path.name
+        packed = (SourceFile(name=name, sha256=tree.sha256),) if tree.sha256 else ()
         return _nothing(found, assignment, tree, tree.problem, packed)
     places = homes(_names(tree), assignment.files) or notebook_homes(tree)
     if len(places) > 1:
@@ -99,7 +100,7 @@ def _staged(found: Found, assignment: Assignment, tree: Tree, made: Made) -> Sta
         id=found.id,
         sources=Sources(texts=texts, unreadable=unreadable),
         files=_hashed({**files, **made.files}),
-        notes=_few([*notes, *tree.notes]),
+        notes=_few([*notes, *found.notes, *tree.notes]),
     )
 
 
@@ -127,7 +128,7 @@ def _chosen(assignment: Assignment, tree: Tree, made: Made, notes: list[str]) ->
 def _nothing(found: Found, assignment: Assignment, tree: Tree, reason: str, files: tuple[SourceFile, ...]) -> Staged:
     """A submission of which no file is taken, for one reason."""
     sources = Sources(texts={}, unreadable=dict.fromkeys(assignment.files, reason))
-    return Staged(id=found.id, sources=sources, files=files, notes=_few(tree.notes))
+    return Staged(id=found.id, sources=sources, files=files, notes=_few([*found.notes, *tree.notes]))
 
 
 def _names(tree: Tree) -> list[str]:

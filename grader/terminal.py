@@ -1,7 +1,7 @@
 """What a TA sees while a run goes on and when it has ended. Strings of students pass `show.for_terminal`."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 
@@ -21,6 +21,8 @@ MOST_ROWS = 60
 MOST_MISTAKES = 8
 #: Lines of one kind of news.
 MOST_NEWS = 10
+#: People and ids in a line.
+MOST_NAMES = 20
 #: Characters of an id in the table.
 _LONGEST_ID = 28
 #: Seconds between lines of progress where there is no terminal to redraw.
@@ -42,6 +44,18 @@ class Screen:
             f"{jobs} at a time, seed {header.seed}",
             markup=False,
         )
+
+    def handed_in(self, header: RunHeader, remarks: Iterable[str]) -> None:
+        """How the class was handed over, what was left of it, and whose submissions nobody expects."""
+        self.say(header.imported)
+        for remark in remarks:
+            self.say(f"  {remark}")
+        if header.strangers:
+            count = len(header.strangers)
+            self.say(
+                f"  {header.roster}: {count} {'submission is' if count == 1 else 'submissions are'} of nobody on it: "
+                f"{_some(header.strangers)}"
+            )
 
     def isolation(self, grader: Grader) -> None:
         """A warning, where students' code is less than strongly confined."""
@@ -98,8 +112,16 @@ class Screen:
         self._out.print(f"{', '.join(counts)}{mean}")
         for line in overview.adjustments():
             self._out.print(f"  {line}", markup=False)
+        self._missing(overview.header)
         for file in ("index.html", "students", "grades.csv", "summary.md", "report.json"):
             self._out.print(f"  {store.folder / file}", markup=False, soft_wrap=True)
+
+    def _missing(self, header: RunHeader) -> None:
+        if not header.roster:
+            return
+        names = _some(person.label for person in header.missing)
+        text = f"{len(header.missing)} of {header.on_roster} on {header.roster} handed nothing in"
+        self._out.print(for_terminal(f"{text}: {names}" if names else text), markup=False)
 
     def _mistakes(self, overview: Overview) -> None:
         mistakes = [(one.students, one.title) for one in overview.mistakes]
@@ -133,6 +155,13 @@ class Count:
             self._last = time.monotonic()
             left = (self._last - self._begin) / self._done * (self._total - self._done)
             self._console.print(f"{self._done} of {self._total} graded, about {left:.0f} s left")
+
+
+def _some(names: Iterable[str]) -> str:
+    """A few of many names."""
+    everything = [" ".join(name.split()) for name in names]
+    left = len(everything) - MOST_NAMES
+    return ", ".join(everything[:MOST_NAMES]) + (f" and {left} more" if left > 0 else "")
 
 
 def _table(overview: Overview, width: int) -> Table:

@@ -22,7 +22,7 @@ from sample_findings import (
 
 from grader.adjustment import Adjustment
 from grader.finding import Charge
-from grader.handed_in import HandIn
+from grader.handed_in import HandIn, Person, TimeSource
 from grader.late import LatePolicy
 from grader.record import round_score
 from grader.report import (
@@ -285,11 +285,20 @@ def sample_class() -> Report:
         isolation=Isolation.PARTIAL,
         isolation_detail="No user namespaces; allow them: sysctl kernel.unprivileged_userns_clone=1.",
     )
-    return make_report(*_students(), grader=grader)
+    return make_report(
+        *_students(),
+        grader=grader,
+        imported="Canvas download: 31 files of 20 students, 2 marked late",
+        roster="roster.csv",
+        on_roster=21,
+        missing=[Person(name="Zoë Ångström", email="zoe@uni.example", lms_id="12"), Person(login="kim")],
+        strangers=["bela"],
+    )
 
 
 def _students() -> Iterable[Submission]:
-    yield graded("ada", lambda check: {})
+    handed_in = HandIn(source=TimeSource.PLATFORM, is_marked_late=True, extension_hours=24)
+    yield graded("ada", lambda check: {}, people=[Person(name="Ada Byron", login="ada")], handed_in=handed_in)
     yield graded("bela", lambda check: {"output": "scores torch.Size([2, 5, 7])\n" * 3})
     yield _chidi()
     yield graded("dmitri", _syntax_error, notes=["Single_Head.py was read as single_head.py"])

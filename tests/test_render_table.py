@@ -6,6 +6,7 @@ import io
 import pytest
 from sample_report import HOSTILE, late_class, make_part, make_report, make_submission, sample_class
 
+from grader.handed_in import Person
 from grader.render.overview import summarise
 from grader.render.table import grades_csv
 from grader.report import Grader, Status
@@ -25,8 +26,8 @@ def test_grades_csv_whole_table_is_as_documented():
 
     assert (
         "id,status,score,max_score,single_head,adjustment,first_problem,isolation,"
-        "final_score,late,overrides\n"
-        "ada,graded,12.50,100.00,12.50,,single_head: wrong value: Output and weights are right,strong,12.50,,\n"
+        "final_score,late,overrides,name,email\n"
+        "ada,graded,12.50,100.00,12.50,,single_head: wrong value: Output and weights are right,strong,12.50,,,,\n"
     ) == text
 
 
@@ -36,7 +37,7 @@ def test_grades_csv_grader_error_has_an_empty_score():
 
     rows = rows_of(make_submission(), error)
 
-    assert ["bela", "grader_error", "", "100.00", "", "", "grader error: died", "strong", "", "", ""] == rows[2]
+    assert ["bela", "grader_error", "", "100.00", "", "", "grader error: died", "strong", *[""] * 5] == rows[2]
 
 
 def test_grades_csv_ungradable_has_zero_points():
@@ -45,7 +46,8 @@ def test_grades_csv_ungradable_has_zero_points():
 
     rows = rows_of(folder)
 
-    assert ["ada", "ungradable", "0.00", "100.00", "", "ungradable: no stub file", "strong", "0.00", "", ""] == rows[1]
+    expected = ["ada", "ungradable", "0.00", "100.00", "", "ungradable: no stub file", "strong", "0.00", "", "", "", ""]
+    assert expected == rows[1]
 
 
 def test_grades_csv_part_columns_keep_their_order_and_fill_gaps():
@@ -92,11 +94,21 @@ def test_grades_csv_tells_the_isolation_in_every_row():
     assert ["isolation", "none", "none"] == [row[rows[0].index("isolation")] for row in rows]
 
 
+def test_grades_csv_people_of_a_group_share_two_cells():
+    """Names and addresses in one order; whoever has none leaves no gap; a formula in a name is none."""
+    people = [Person(name="=Ada()", email="ada@uni.example"), Person(name="Zoë Å"), Person(email="kim@uni.example")]
+
+    rows = rows_of(make_submission(people=people))
+
+    assert ["name", "email"] == rows[0][-2:]
+    assert ["'=Ada(), Zoë Å", "ada@uni.example, kim@uni.example"] == rows[1][-2:]
+
+
 def test_grades_csv_rows_are_as_long_as_the_head():
     """A realistic class makes a rectangle."""
     rows = rows_of(*sample_class().submissions)
 
-    assert {13} == {len(row) for row in rows}
+    assert {15} == {len(row) for row in rows}
     assert 21 == len(rows)
 
 
@@ -112,5 +124,5 @@ def test_grades_csv_tells_what_late_days_and_staff_changed():
         ["0.00", "", ""],
         ["50.00", "", ""],
         ["70.00", "", "70.00"],
-    ] == [row[-3:] for row in rows]
+    ] == [row[-5:-2] for row in rows]
     assert ["12.50", "0.00", "50.00", ""] == [row[2] for row in rows[1:]]

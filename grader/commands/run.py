@@ -48,6 +48,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Go on from the report in the output folder: grade what is missing or has changed.",
 )
+@click.option(
+    "--roster",
+    type=click.Path(path_type=Path),
+    metavar="CSV",
+    help="Who is in the class: names for the report, who is missing, extensions. Platforms' own exports are read.",
+)
 @click.option("--force", is_flag=True, help="Replace the report in the output folder.")
 @click.option(
     "--timeout",
@@ -85,6 +91,7 @@ def command(
     seed: int | None,
     only: str | None,
     resume: bool,
+    roster: Path | None,
     force: bool,
     timeout: float | None,
     overrides: Path | None,
@@ -92,7 +99,9 @@ def command(
     isolation: str,
     course: Path | None,
 ) -> None:
-    """Grade the submissions in a folder, or a single one.
+    """Grade the submissions in a folder, in the zip that a platform gives, or a single one.
+
+    Plain folders and archives, downloads of Canvas and Moodle, exports of Gradescope and git clones are told apart.
 
     Exit codes: 0 every submission was graded; 1 at least one could not be; 2 wrong usage or an invalid assignment;
     3 less isolation than asked for; 4 below --fail-under; 130 interrupted, 143 told to end (--resume goes on).
@@ -115,6 +124,7 @@ def command(
             overrides=overrides,
             fail_under=fail_under,
             is_any_isolation_enough=isolation == "best",
+            roster=roster,
         )
         sys.exit(_run(options, Screen()))
     except KeyboardInterrupt:

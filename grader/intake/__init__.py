@@ -8,6 +8,7 @@ reason why nothing was; the one exception raised is `IntakeError`, for a fault o
     folder   a folder on the disk
     archive  a zip or tar, whose entries come from the unpacker
     notebook a notebook, whose code comes from the unpacker as the text of stub files
+    pieces   files, folders and archives that lie apart and are one submission
     unpacker the process in which an archive or a notebook is taken apart; it runs programs of `grader.worker`
 """
 
@@ -18,8 +19,9 @@ from grader.find import Found
 from grader.intake.archive import read_archive
 from grader.intake.folder import names_below, read_file, read_folder
 from grader.intake.notebook import Notebook, files_answered, read_notebook
+from grader.intake.pieces import read_pieces
 from grader.intake.tree import IntakeError, Tree
-from grader.names import file_of, is_notebook, is_python
+from grader.names import archive_id, file_of, is_notebook, is_python
 
 __all__ = ["IntakeError", "Notebook", "Tree", "file_names", "read_notebook", "read_tree"]
 
@@ -33,6 +35,8 @@ def read_tree(found: Found) -> Tree:
     Raises:
         IntakeError: this machine has no descriptor or process left for it.
     """
+    if found.pieces is not None:
+        return read_pieces(found.pieces)
     if found.is_notebook:
         return read_file(found.path)
     return read_archive(found.path) if found.is_archive else read_folder(found.path)
@@ -48,12 +52,12 @@ def file_names(found: Iterable[Found], asked: Mapping[str, Collection[str]] | No
         IntakeError: this machine has no descriptor or process left for looking.
     """
     everything = list(found)
-    packed = [one for one in everything if one.is_archive]
+    packed = [one for one in everything if _is_packed(one)]
     notebooks = [one for one in everything if one.is_notebook]
     for one in everything:
-        if one.is_archive or one.is_notebook:
+        if one in packed or one.is_notebook:
             continue
-        names = list(map(file_of, names_below(one.path)))
+        names = list(_names(one))
         yield from filter(is_python, names)
         if any(map(is_notebook, names)) and not any(map(is_python, names)):
             notebooks.append(one)
@@ -63,3 +67,18 @@ def file_names(found: Iterable[Found], asked: Mapping[str, Collection[str]] | No
         if not tree.files:
             for data in islice(tree.notebooks.values(), _MOST_ASKED):
                 yield from files_answered(data, asked or {})
+
+
+def _names(found: Found) -> Iterator[str]:
+    """Names of the files of a submission that is not packed."""
+    if found.pieces is None:
+        yield from map(file_of, names_below(found.path))
+    for piece in found.pieces or ():
+        yield from map(file_of, names_below(piece.path) if piece.is_folder else [piece.name])
+
+
+def _is_packed(found: Found) -> bool:
+    """Whether an archive is, or may be, all there is of it."""
+    if found.pieces is None:
+        return found.is_archive
+    return any(archive_id(piece.name) is not None and not piece.is_folder for piece in found.pieces)

@@ -2,8 +2,9 @@
 no path is trusted twice, so it does not matter what is swapped while it is read, and there are no loops."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from grader.intake.regular import Unreadable, open_folder, read_regular
@@ -32,10 +33,7 @@ def read_folder(folder: Path) -> Tree:
     gathering = Gathering()
     try:
         for seen in _walk(folder, gathering):
-            if most := most_bytes(seen.name):
-                gathering.take(seen.name, _content(seen, *most))
-            else:
-                gathering.pass_by(seen.name)
+            gather(gathering, seen.name, partial(_content, seen.entry, seen.within))
     except Refusal as refusal:
         return Tree.of_refusal(refusal)
     return gathering.tree()
@@ -48,11 +46,25 @@ def read_file(file: Path) -> Tree:
         IntakeError: no descriptor is left.
     """
     gathering = Gathering()
-    try:
-        gathering.take(file.name, read_regular(os.fspath(file), *(most_bytes(file.name) or (0, ""))))
-    except Unreadable as problem:
-        gathering.take(file.name, str(problem))
+    gather(gathering, file.name, partial(content_of, file))
     return gathering.tree()
+
+
+def gather(gathering: Gathering, name: str, read: Callable[[int, str], bytes | str]) -> None:
+    """Take or leave one file; it is read only when it is of use, up to so many bytes, or the reason why not.
+
+    Raises:
+        Refusal: with it the submission is too much.
+    """
+    if most := most_bytes(name):
+        gathering.take(name, read(*most))
+    else:
+        gathering.pass_by(name)
+
+
+def content_of(path: Path, most: int, too_large: str) -> bytes | str:
+    """The bytes of a file that lies by itself, or why it cannot be taken; of one larger than `most`, `too_large`."""
+    return _content(os.fspath(path), None, most, too_large)
 
 
 def names_below(folder: Path) -> Iterator[str]:
@@ -187,8 +199,8 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _content(seen: _Seen, most: int, too_large: str) -> bytes | str:
+def _content(entry: str, within: int | None, most: int, too_large: str) -> bytes | str:
     try:
-        return read_regular(seen.entry, most, too_large, within=seen.within)
+        return read_regular(entry, most, too_large, within=within)
     except Unreadable as problem:
         return str(problem)

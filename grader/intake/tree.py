@@ -130,7 +130,11 @@ class Gathering:
 
     def leave(self, name: str, reason: str) -> None:
         """Something is left where it is, and whoever misses it shall know."""
-        self._notes.append(f"{clean_text(normal(name))} was not read: {reason}")
+        self.remark(f"{clean_text(normal(name))} was not read: {reason}")
+
+    def remark(self, note: str) -> None:
+        """Something that whoever misses a file shall know."""
+        self._notes.append(note)
 
     def cut_short(self, reason: str) -> None:
         """What may hold a stub was not looked through."""

@@ -32,6 +32,8 @@ from grader.verdict import Verdict
 _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_CHECKS_LISTED = 15
 _FIX_FIRST = 3
+#: People who are missing that the index lists without being asked to.
+_MOST_MISSING_OPEN = 20
 #: Characters of printed text on a page; the report keeps all of it.
 _MOST_PRINTED = 4000
 
@@ -54,6 +56,7 @@ def index_page(overview: Overview) -> str:
         adjustments=overview.adjustments(),
         statuses={status: overview.count(status) for status in Status},
         attention=[row for row in overview.rows if row.flags or row.status is not Status.GRADED],
+        most_missing=_MOST_MISSING_OPEN,
         most_failed=overview.checks[:_MOST_CHECKS_LISTED],
     )
 

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from grader.render.overview import CheckTally, MistakeTally, Overview, Row, UnrecognisedTally
-from grader.report import Isolation, Status
+from grader.report import Isolation, RunHeader, Status
 from grader.show import for_markdown, for_markdown_prose
 
 MOST_ROWS = 100
 MOST_CHECKS = 10
 MOST_MISTAKES = 10
+MOST_MISSING = 30
 
 
 def summary_markdown(overview: Overview) -> str:
@@ -22,6 +23,7 @@ def summary_markdown(overview: Overview) -> str:
         *_isolation(overview),
         _figures(overview),
         *_adjustments(overview),
+        *_missing(overview.header),
         *_mistakes(overview),
         *_submissions(overview),
         *_checks(overview),
@@ -60,6 +62,20 @@ def _adjustments(overview: Overview) -> Iterator[str]:
     lines = overview.adjustments()
     if lines:
         yield "\n".join(f"- {line}" for line in lines)
+
+
+def _missing(header: RunHeader) -> Iterator[str]:
+    if header.imported:
+        yield f"{for_markdown(header.imported)}."
+    for what, names in (
+        (f"of {header.on_roster} handed nothing in", [person.label for person in header.missing]),
+        ("of the submissions are of nobody on the roster", list(header.strangers)),
+    ):
+        if names:
+            shown = ", ".join(map(for_markdown, names[:MOST_MISSING]))
+            left_out = len(names) - MOST_MISSING
+            more = f" and {left_out} more" if left_out > 0 else ""
+            yield f"**{len(names)}** {what}: {shown}{more}."
 
 
 def _mistakes(overview: Overview) -> Iterator[str]:

@@ -46,6 +46,9 @@ class Row:
     is_late: bool
     #: Who says when it came; None where nobody does.
     timed_by: TimeSource | None
+    #: Names and e-mail addresses of its people, as far as they are known.
+    name: str = ""
+    email: str = ""
 
     @property
     def is_adjusted(self) -> bool:
@@ -250,6 +253,8 @@ def _row(header: RunHeader, submission: Submission) -> Row:
         overrides=_changed(submission, AdjustmentKind.OVERRIDE),
         is_late=is_late(submission.handed_in, header.assignment.late),
         timed_by=_timed_by(submission),
+        name=_listed(person.name for person in submission.people),
+        email=_listed(person.email for person in submission.people),
     )
 
 
@@ -272,6 +277,11 @@ def _mean(points: Sequence[Decimal]) -> Decimal | None:
 
 def _median(points: Sequence[Decimal]) -> Decimal | None:
     return round_score(statistics.median(points)) if points else None
+
+
+def _listed(values: Iterable[str]) -> str:
+    """Of a group, all of them."""
+    return ", ".join(value for value in values if value)
 
 
 def _adjustment(submission: Submission) -> Decimal | None:

@@ -12,6 +12,8 @@ def grades_csv(overview: Overview) -> str:
     """Write the scores as CSV: id, status, score, max_score, a column per part, adjustment, first_problem, isolation,
     final_score, late, overrides.
 
+    Name and email of those who handed it in come last, as far as they are known; several of a group in one cell.
+
     The adjustment is what charging each mistake once, instead of per check, added to the score or took from it; the
     score and those of the parts hold it already. It is empty where that is nothing, and so is a score that is null.
     The final score counts: the score with the points taken for late days and those that staff decided on.
@@ -33,10 +35,12 @@ def grades_csv(overview: Overview) -> str:
         "final_score",
         "late",
         "overrides",
+        "name",
+        "email",
     ]
     writer.writerow(heads)
     isolation = overview.header.grader.isolation.value
-    writer.writerows([*_cells(row, parts), isolation, *_final(row)] for row in overview.rows)
+    writer.writerows([*_cells(row, parts), isolation, *_final(row), *_people(row)] for row in overview.rows)
     return text.getvalue()
 
 
@@ -54,6 +58,11 @@ def _cells(row: Row, parts: list[str]) -> list[str]:
 
 def _final(row: Row) -> list[str]:
     return [_number(row.final_score), _number(row.late), _number(row.overrides)]
+
+
+def _people(row: Row) -> list[str]:
+    """Who handed it in; several in a group."""
+    return [for_csv_cell(row.name), for_csv_cell(row.email)]
 
 
 def _number(points: Decimal | None) -> str:

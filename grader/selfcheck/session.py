@@ -5,23 +5,20 @@ process imports its own.
 """
 
 import os
-import platform
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from grader import __version__, report
 from grader.assignment import Assignment
 from grader.course import Course, CourseError, find_course
 from grader.find import FindError, Found, find_file, find_folder
 from grader.handout.header import Handout, find_handout
+from grader.header import make_header
 from grader.intake import file_names
 from grader.launch import ONE_THREAD, ForkLauncher, Launcher, SpawnLauncher, Zygote, can_fork
-from grader.report import FeedbackLevel, Isolation, RunHeader
+from grader.report import Feedback, RunHeader
 from grader.worker.sandbox.privileges import hide_memory
 
 if TYPE_CHECKING:
@@ -58,14 +55,19 @@ def find_subject(folder: Path, name: str | None, course: Path | None) -> Subject
     if handout is None and course is None:
         handout = find_handout(Path.cwd(), name)
     if handout:
-        assignment, feedback = handout.assignment, report.Feedback(level=handout.header.level)
-        header = _header(assignment, handout.header.digest, feedback)
-        return Subject(found=found, assignment=assignment, header=header, source=handout)
+        return Subject(found=found, assignment=handout.assignment, header=_header_of(handout), source=handout)
     place = _course(folder, course)
-    assignment = place.assignment(name) if name else place.assignment_for(file_names([found]))
-    feedback = report.Feedback(level=FeedbackLevel(assignment.feedback.level), full_from=assignment.feedback.full_from)
-    header = _header(assignment, assignment.digest, feedback)
+    assignment = place.assignment(name) if name else place.assignment_for(file_names([found], place.asked()))
+    header = make_header(assignment, assignment.published_seed, assignment.limits.call_s)
     return Subject(found=found, assignment=assignment, header=header, source=place)
+
+
+def _header_of(handout: Handout) -> RunHeader:
+    """Of the assignment as staff have it, and with what the handout tells."""
+    assignment = handout.assignment
+    header = make_header(assignment, assignment.published_seed, assignment.limits.call_s)
+    own = {"digest": handout.header.digest, "feedback": Feedback(level=handout.header.level)}
+    return header.model_copy(update={"assignment": header.assignment.model_copy(update=own)})
 
 
 def with_desk(subject: Subject, body: Callable[["Desk"], Result]) -> Result:
@@ -114,26 +116,3 @@ def _course(folder: Path, course: Path | None) -> Course:
             f"{folder} is in no handout and in no course: unpack the handout that your course gives out, put your "
             "files into its folder, and run `grade check` there"
         ) from None
-
-
-def _header(assignment: Assignment, digest: str, feedback: report.Feedback) -> RunHeader:
-    about = report.Assignment(
-        name=assignment.name,
-        title=assignment.title,
-        max_score=assignment.max_score,
-        digest=digest,
-        feedback=feedback,
-    )
-    grader = report.Grader(
-        version=__version__,
-        python=platform.python_version(),
-        torch=version("torch"),
-        isolation=Isolation.NONE,  # not tried: it is the student's own machine
-    )
-    return RunHeader(
-        created=datetime.now(UTC),
-        seed=assignment.published_seed,
-        timeout_s=assignment.limits.call_s,
-        assignment=about,
-        grader=grader,
-    )

@@ -14,8 +14,9 @@ and, for its own reference code, `answer`.
     batch   several calls in one frame
     describe a returned object becomes a description and plain tensors
     unpack  an archive's bytes become its entries, in a process of its own without torch
+    unpack_class, class_frames  the same for the zip of a class, which may be large, and how that is sent
     notebook/ a notebook's bytes become the text of stub files, in a process of its own without torch
-    apart   how these two begin and answer
+    apart   how these begin and answer
     sandbox/ all that keeps a worker in, layer by layer
     rules/  what an assignment forbids: guards where it is called, a scan of the text, imports
     wire    frames: a small JSON header and safetensors
