@@ -12,7 +12,7 @@ from grader import __version__
 
 _OWN_OPTIONS = {"--help", "-h", "--version"}
 #: Commands in the order of the help text: each is a module of `commands`.
-_COMMANDS = ("run", "verify", "doctor")
+_COMMANDS = ("run", "verify", "new", "doctor")
 
 
 class _FolderOrCommand(click.Group):
