@@ -1,4 +1,7 @@
-"""Right code in another style: by way of logarithms, row by row. `grade verify` holds that it loses no point."""
+"""Right code in another style: row by row, by way of logarithms. `grade verify` holds that it loses no point.
+
+One folder for each style; collect what students write that is right and looks unlike the reference.
+"""
 
 import torch
 
