@@ -116,15 +116,16 @@ class Grading:
             AssignmentError: the reference does not pass, or the checks do not fit the assignment.
             ExamineError, OracleError: faults of the course.
         """
+        self.oracle.must_have_all()
         sources = Sources(texts=dict.fromkeys(self.assignment.files, ""))
         examination = self._examination(TrustedRespondent(self.oracle), sources)
         examined = self.checking.examine(examination)
         failed = [result for result in examined.results if result.verdict is not Verdict.PASSED]
         if failed:
+            more = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
             raise AssignmentError(
                 f"{self.assignment.checks}: the reference itself fails {failed[0].id} "
-                f"({failed[0].verdict.label}), and {len(failed) - 1} more; the check or the reference is "
-                f"wrong\n{failed[0].message}"
+                f"({failed[0].verdict.label}){more}; the check or the reference is wrong\n{failed[0].message}"
             )
         questions = [one.question for one in examination.observations.values()]
         diagnostics = Diagnostics(self.assignment, self.mistakes, examination.observations.values(), examination.put_by)

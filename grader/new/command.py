@@ -62,7 +62,7 @@ def _make(name: str, folder: Path) -> None:
     must_be_free(name, Course(folder), ids_of(files))
     for_course = {at: text for at, text in files_of_course().items() if not (folder / at).exists()}
     assignment = PurePosixPath("assignments", name)
-    place(folder, for_course | files, last=assignment)
+    place(folder, {**for_course, **files}, last=assignment)
     click.echo(f"{name}: a working assignment of one function, in {'a new' if for_course else 'the'} course {folder}")
     for at in (*for_course, *files):
         click.echo(f"  {at}")

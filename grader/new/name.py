@@ -49,7 +49,8 @@ def _proposed(name: str) -> str:
     """The nearest name of the right form: layer_norm for LayerNorm, or an empty string."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     plain = re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")
-    return plain if _FORM.fullmatch(plain) and len(plain) <= _LONGEST else ""
+    is_one = name.isascii() and _FORM.fullmatch(plain) and len(plain) <= _LONGEST
+    return plain if is_one else ""
 
 
 def _faults_of_meaning(name: str) -> Iterator[str]:

@@ -19,11 +19,12 @@ _CACHE = "__pycache__"
 
 def files_of(name: str) -> Mapping[PurePosixPath, str]:
     """The texts of a new assignment's files by their places in a course."""
-    return {
+    renamed = {
         PurePosixPath(_renamed(place.as_posix(), name)): _renamed(text, name)
         for place, text in _originals().items()
         if place != _OF_THE_COURSE
     }
+    return dict(sorted(renamed.items()))
 
 
 def files_of_course() -> Mapping[PurePosixPath, str]:

@@ -108,7 +108,7 @@ def _handed_in(course: Course, grading: Grading, zygote: Zygote | None) -> Itera
         # All at once: what starts the workers is warm once, and ends with the last submission.
         handed_in = [*found, *again, *(one for one, _ in examples.values())]
         graded = {one.id: one for one in grade_all(grading, handed_in, zygote)}
-    yield from _about_stub(graded["stub"])
+    yield from _about_stub(graded["stub"], assignment)
     yield _about_variants([graded[f"variants/{one.name}"] for one in variants], assignment)
     yield _about_examples([(name, wanted, graded[one.id]) for name, (one, wanted) in examples.items()], assignment)
     differing = [one.id for one in found if _as_said(graded[one.id]) != _as_said(graded[f"{_AGAIN}{one.id}"])]
@@ -145,17 +145,28 @@ def _about_examples(examples: Sequence[tuple[str, Expected, Submission]], assign
     )
 
 
-def _about_stub(stub: Submission) -> Iterator[Claim]:
-    callables = {check.callable for check in stub.checks}
+def _about_stub(stub: Submission, assignment: Assignment) -> Iterator[Claim]:
+    callables = [name for part in assignment.parts for name in part.callables]
     complaint = [] if not stub.score else [f"the stub scores {stub.score}"]
     yield Claim(title="the stub scores nothing", tried=1, held=1 - len(complaint), complaints=tuple(complaint))
     seen = {name for one in stub.diagnoses if NOT_FILLED_IN.id in one.mistakes for name in one.callables}
-    unseen = sorted(callables - seen)
+    unseen = [name for name in callables if name not in seen]
     yield Claim(
         title="every callable of the stub is seen to be unfilled",
         tried=len(callables),
         held=len(callables) - len(unseen),
-        complaints=tuple(f"{name} is not" for name in unseen),
+        complaints=tuple(f"{name} is not: {_first_said(stub, name)}" for name in unseen),
+    )
+
+
+def _first_said(stub: Submission, callable: str) -> str:
+    """The first verdict of a callable, in words; or why there is none at all."""
+    checks = [check for check in stub.checks if check.callable == callable]
+    if not checks:
+        return stub.reason or "no check asks for it"
+    first = min(checks, key=lambda check: check.verdict.rank)
+    return (
+        f"{first.verdict.label}, wanted {Verdict.NOT_IMPLEMENTED.label}. {first.message.partition(chr(10))[0]}".strip()
     )
 
 
