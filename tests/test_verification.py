@@ -224,6 +224,11 @@ def test_claim_with_nothing_tried_does_not_hold():
     assert not Claim(title="x", tried=0, held=0).holds
 
 
+def test_claim_with_nothing_tried_holds_where_nothing_need_be_there():
+    """Not every course has collected variants and examples."""
+    assert Claim(title="x", tried=0, held=0, is_optional=True).holds
+
+
 @pytest.mark.parametrize(("held", "holds"), [(10, True), (9, False)])
 def test_claim_holds_when_all_do(held, holds):
     """Unless a share is enough."""
@@ -402,6 +407,15 @@ def test_claims_about_sets_count_equal_as_named_and_tell_the_rest():
 
     assert (True, 19, 20) == (named.holds, named.held, named.tried)
     assert "18 right, 1 equal, 1 unnamed, 0 wrong" == named.detail
+    assert unmistaken.holds
+
+
+@pytest.mark.parametrize(("words", "holds"), [("right unnamed", True), ("right unnamed unnamed", False), ("", True)])
+def test_claims_about_few_sets_hold_with_one_unnamed(words, holds):
+    """A small assignment has few pairs, or none, and no share of those allows for one; but nothing is named wrongly."""
+    named, unmistaken = about_sets("pairs", [Judged(trial=trial(), word=one) for one in words.split()], 0.95)
+
+    assert holds == named.holds
     assert unmistaken.holds
 
 
