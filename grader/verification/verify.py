@@ -19,6 +19,7 @@ from grader.pool import grade_all
 from grader.report import Submission
 from grader.report_json import to_json
 from grader.verdict import Verdict
+from grader.verification.axes import about_axes
 from grader.verification.claims import (
     PAIRS_NAMED,
     Claim,
@@ -81,6 +82,7 @@ def _all(
     course: Course, grading: Grading, zygote: Zygote | None, processes: int, say: Callable[[str], None]
 ) -> Iterator[Claim]:
     yield Claim(title="the reference scores full marks", tried=1, held=1)  # the rehearsal has shown it
+    yield about_axes(grading)
     say("handing in the stub, the variants and a sample of the mistakes, twice, and the examples")
     yield from _handed_in(course, grading, zygote)
     references = EditedReferences(grading, grading.with_seed(course.reference, _OTHER_SEED), processes)
