@@ -59,7 +59,8 @@ def verify(
         AssignmentError: the checks, the reference or the mistakes do not fit together, or the reference loses a point.
     """
     processes = os.cpu_count() or 1
-    with Zygote(processes, assignment.rules) if can_fork() else nullcontext() as zygote:
+    is_handing_in = only is None and can_fork()
+    with Zygote(processes, assignment.rules) if is_handing_in else nullcontext() as zygote:
 
         def try_all(grading: Grading) -> None:
             claims = _about(course, grading, processes, only) if only else _all(course, grading, zygote, processes, say)
@@ -166,7 +167,8 @@ def _first_said(stub: Submission, callable: str) -> str:
     checks = [check for check in stub.checks if check.callable == callable]
     if not checks:
         return stub.reason or "no check asks for it"
-    first = min(checks, key=lambda check: check.verdict.rank)
+    failed = [check for check in checks if check.verdict is not Verdict.PASSED] or checks
+    first = min(failed, key=lambda check: (check.verdict is Verdict.BLOCKED, check.verdict.rank))
     return (
         f"{first.verdict.label}, wanted {Verdict.NOT_IMPLEMENTED.label}. {first.message.partition(chr(10))[0]}".strip()
     )
