@@ -1,12 +1,13 @@
 """An answer of the student's callable, and the claims a check makes about it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
 import torch
 
 from grader import compare
+from grader.assignment import near
 from grader.call import Call
 from grader.examination import Examination
 from grader.failure import (
@@ -64,6 +65,7 @@ class Answer:
     def matches(self, *names: str, source: str = "reference") -> None:
         """The named values (all, when none is named) are those of the reference, or of the `library`."""
         expected = self._expect(source)
+        _must_be_among(names, expected.values, f"a value that the {source} of {self.call.name} gives")
         names = names or tuple(expected.values)
         observed = {name: self.tensor(name) for name in names}
         self._must_be_finite(observed)
@@ -80,6 +82,7 @@ class Answer:
         All gradients, when none is named.
         """
         expected = self._expect(source)
+        self._must_be_differentiated(names, expected)
         keys = [key for name in names for key in self._gradient_keys(name)] or list(expected.gradients)
         observed = {key: self._gradient(key, expected.gradients[key]) for key in keys}
         allowed = compare.allowance(self.tolerance, expected.gradients.values())
@@ -173,6 +176,7 @@ class Answer:
 
     def gradient(self, name: str) -> torch.Tensor:
         """The gradient of an input, as float64."""
+        self._must_be_differentiated((name,), self._expected)
         (key,) = self._gradient_keys(name)
         return self._gradient(key, self._expected.gradients[key])
 
@@ -313,6 +317,13 @@ class Answer:
             )
         return observed.double()
 
+    def _must_be_differentiated(self, names: Iterable[str], expected: Expected) -> None:
+        """What a check asks of gradients is a matter of its own author."""
+        if not expected.gradients:
+            raise ValueError("the check asks for gradients of a call that was made without gradients=True")
+        known = [_plain_name(key) for key in expected.gradients if key.startswith("arg.")]
+        _must_be_among(names, [*known, *(["parameters"] if self.call.build else [])], "an input with a gradient")
+
     def _gradient_keys(self, name: str) -> list[str]:
         if name == "parameters" and self.call.build:
             return [f"param.{parameter}" for parameter in self.call.payload.parameters]
@@ -331,6 +342,14 @@ class Answer:
 
     def _fail(self, verdict: Verdict, fact: Fact) -> NoReturn:
         fail(verdict, fact, self._asked)
+
+
+def _must_be_among(names: Iterable[str], known: Iterable[str], what: str) -> None:
+    """Raise ValueError, with a near match, where a check names something that is not there."""
+    there = list(known)
+    for name in names:
+        if name not in there:
+            raise ValueError(f"the check asks for {name!r}, wanted {what}{near(name, there)}")
 
 
 def _data(answer: Answer, name: str) -> torch.Tensor | None:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -23,6 +23,8 @@ from grader.late import LatePolicy
 FILE = "assignment.toml"
 #: Folder of a course's reference with right solutions of every style, by assignment: they decide no grade.
 VARIANTS = "variants"
+#: The axis of a station that stands for that of queries or of keys.
+_POSITION = "position"
 
 
 class AssignmentError(Exception):
@@ -267,7 +269,32 @@ def read_assignment(folder: Path) -> Assignment:
         raise AssignmentError(f"{file}, parts.name: {hidden[0]!r} ends like a file of hidden checks; rename it")
     if len(set(names)) != len(names):
         raise AssignmentError(f"{file}, parts: two parts have one name; got {names}")
+    strange = [
+        f"{file}, parts.{part.name}.callables.{name}.{fault}"
+        for part in assignment.parts
+        for name, callable in part.callables.items()
+        for fault in _faults_of_axes(callable)
+    ]
+    if strange:
+        raise AssignmentError("\n".join(strange))
     return assignment
+
+
+def _faults_of_axes(callable: Callable) -> Iterator[str]:
+    """Names of values and of axes that nothing has."""
+    values = [*callable.arguments, *callable.returns]
+    for name in callable.axes:
+        if name not in values:
+            yield f"axes.{name}: no argument, and nothing that is returned{near(name, values)}"
+    axes = {axis for named in callable.axes.values() for axis in named} | callable.splits.keys()
+    axes |= {axis for parts in callable.splits.values() for axis in parts}
+    for argument, axis in callable.sizes.items():
+        if axis not in axes:
+            yield f"sizes.{argument}: got the axis {axis!r}{near(axis, sorted(axes))}"
+    for station in callable.way:
+        for axis in station.axes:
+            if axis not in axes | {_POSITION}:
+                yield f"way.{station.name}: got the axis {axis!r}{near(axis, sorted(axes | {_POSITION}))}"
 
 
 def _fault(file: Path, fault: Any) -> str:

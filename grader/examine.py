@@ -7,9 +7,11 @@ fresh pytest-json-report listens, and the results are read from its report.
 
 import itertools
 import os
+import re
 import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import pytest
@@ -48,6 +50,11 @@ _UNUSED = (
     "monkeypatch",
 )
 _OMITTED = ("collectors", "environment", "keywords", "log", "streams", "traceback", "warnings")
+
+#: The class of an exception of this package, before its text.
+_OF_GRADER = re.compile(r"^grader\.[\w.]+: ")
+#: A line of a traceback that is about a file of checks.
+_OF_CHECKS = re.compile(r"(\S*/)?test_[^/]*\.py:\d+: in ")
 
 Result = TypeVar("Result")
 
@@ -106,6 +113,8 @@ def with_checks(assignment: Assignment, body: Callable[[Checking], Result], *, a
         ExamineError: collection failed.
         AssignmentError: the checks do not fit the assignment.
     """
+    if not assignment.checks.is_dir():
+        raise AssignmentError(f"{assignment.checks}: no such folder; wanted the checks, test_<part>.py")
     if not are_all and not visible_checks(assignment):
         raise AssignmentError(f"{assignment.checks}: there are no visible checks, wanted test_<part>.py for some part")
     loop = _Loop(assignment, body, are_all)
@@ -119,9 +128,9 @@ def with_checks(assignment: Assignment, body: Callable[[Checking], Result], *, a
     if status == pytest.ExitCode.INTERRUPTED:  # while it collected; pytest has caught it
         raise KeyboardInterrupt
     if not loop.has_run:
-        raise ExamineError(
-            f"{assignment.checks}: pytest ended with {status!s}: {loop.problem or 'no test was collected'}"
-        )
+        if loop.problem:
+            raise ExamineError(f"{assignment.checks}: a file of checks cannot be read\n{loop.problem}")
+        raise ExamineError(f"{assignment.checks}: pytest ended with {status!s}: no test was collected")
     return loop.returned[0]
 
 
@@ -159,7 +168,7 @@ class _Loop(Generic[Result]):
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self.problem = self.problem or report.longreprtext
+            self.problem = self.problem or _told(report.longreprtext)
 
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool | None:
         """Pass on what a check's own mark is at fault for, in the place of a traceback through pytest."""
@@ -185,6 +194,14 @@ class _Loop(Generic[Result]):
         except BaseException as error:  # pytest would swallow it, an interruption too
             self.raised = error
         return True
+
+
+def _told(traceback: str) -> str:
+    """What a traceback says of the checks: their own last line, and the error; not how pytest came there."""
+    lines = traceback.splitlines()
+    own = [number for number, line in enumerate(lines) if _OF_CHECKS.match(line)]
+    errors = [line.removeprefix("E").strip() for line in lines if line.startswith("E ")]
+    return "\n".join(lines[own[-1] :] if own else errors or lines)
 
 
 def _arguments(assignment: Assignment, are_all: bool) -> list[str]:
@@ -217,10 +234,17 @@ def _read(test: dict[str, Any]) -> tuple[CheckResult, float]:
     if check and passed == (check["verdict"] == Verdict.PASSED):
         return CheckResult(**(check | {"verdict": Verdict(check["verdict"])})), float(call.get("duration", 0.0))
     crashes = [test[stage]["crash"] for stage in ("setup", "call", "teardown") if "crash" in test.get(stage, {})]
-    reason = crashes[0]["message"] if crashes else test["outcome"]
+    reason = _where(crashes[0]) if crashes else test["outcome"]
     return CheckResult(
         id=metadata.get("id", ""), verdict=Verdict.GRADER_ERROR, message=f"the check itself failed: {reason}"
     ), 0.0
+
+
+def _where(crash: dict[str, Any]) -> str:
+    """An error, and its place where that is a line of a check; an error of the course says itself where."""
+    text = _OF_GRADER.sub("", crash["message"])
+    file = Path(crash["path"]).name
+    return f"{text} ({file}, line {crash['lineno']})" if file.startswith("test_") else text
 
 
 def _no_result(spec: CheckSpec) -> CheckResult:

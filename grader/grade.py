@@ -149,10 +149,10 @@ class Grading:
         examined = self.checking.examine(examination)
         failed = [result for result in examined.results if result.verdict is not Verdict.PASSED]
         if failed:
+            more = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
             raise AssignmentError(
                 f"{self.assignment.checks}: the reference itself fails {failed[0].id} "
-                f"({failed[0].verdict.label}), and {len(failed) - 1} more; the check or the reference is "
-                f"wrong\n{failed[0].message}"
+                f"({failed[0].verdict.label}){more}; the check or the reference is wrong\n{failed[0].message}"
             )
         questions = [one.question for one in examination.observations.values()]
         observed = examination.observations.values()
@@ -182,6 +182,7 @@ def with_grading(
     """
 
     def key() -> ReferenceKey:
+        oracle.must_have_all()
         return ReferenceKey(assignment, oracle, mistakes)
 
     torch.set_num_threads(1)  # examiners are forked from this process, and a fork keeps one thread

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import torch
 
-from grader.assignment import Assignment
+from grader.assignment import Assignment, near
 from grader.call import Call
 from grader.given import Inputs
 from grader.worker.answer import Answerer
@@ -56,6 +57,7 @@ class Oracle:
             OracleError: there is no package in the folder.
         """
         self._assignment = assignment
+        self._folder = folder
         self._upstreams = inputs.scope("upstream")
         self._modules: dict[str, ModuleType] = {}
         self._known: dict[tuple[str, str], Expected] = {}
@@ -108,6 +110,13 @@ class Oracle:
         """All shapes of parameters told so far, by `shapes_key`."""
         return self._shapes
 
+    def must_have_all(self) -> None:
+        """Raise OracleError where something that the assignment names is not in the reference, or does not load."""
+        for part in self._assignment.parts:
+            for name, callable in part.callables.items():
+                for source in callable.sources:
+                    self._must_have(part.name, name, source)
+
     def answerer(self) -> Answerer:
         """A fresh answerer over the reference modules."""
         return Answerer(self._find, is_own=lambda file: False)
@@ -118,6 +127,8 @@ class Oracle:
         if target is None:
             raise OracleError(f"{self._assignment.where}: {part}.{name} has no {source!r}")
         module, _, attribute = target.partition(":")
+        if not attribute:
+            raise OracleError(f"{self._assignment.where}, {part}.{name}.{source}: got {target!r}, wanted 'MODULE:NAME'")
         return module, attribute
 
     def request(self, call: Call, source: str = "reference") -> Frame:
@@ -135,17 +146,18 @@ class Oracle:
         return Expected(values=values, gradients=gradients, upstream=upstream)
 
     def _forward(self, call: Call, source: str) -> tuple[Answerer, dict[str, torch.Tensor]]:
-        answerer = self.answerer()
+        self._must_have(call.part, call.name, source)
+        answerer = Answerer(self._find, is_own=lambda file: Path(file).parent == self._folder)
         reply = answerer.call(self.request(call, source))
         if reply.header["status"] != "returned":
             raised = reply.header.get("type", "") if reply.header["status"] == "raised" else ""
-            raise OracleError(f"the {source} of {call.name} did not answer: {reply.header}", raised)
+            raise OracleError(f"the {source} of {call.name} did not answer: {_in_words(reply.header)}", raised)
         return answerer, self._values(call, reply)
 
     def _backward(self, answerer: Answerer, call: Call, source: str, upstream: torch.Tensor) -> dict[str, torch.Tensor]:
         gradients = answerer.gradient(Frame({}, {"upstream": upstream}))
         if gradients.header["status"] != "gradients":
-            raise OracleError(f"the {source} of {call.name} has no gradients: {gradients.header}")
+            raise OracleError(f"the {source} of {call.name} has no gradients: {_in_words(gradients.header)}")
         # An input that the answer does not depend on has the gradient zero.
         zeros = {name: torch.zeros_like(call.payload.tensors[name]) for name in gradients.header["missing"]}
         return gradients.tensors | zeros
@@ -163,11 +175,34 @@ class Oracle:
 
     def _find(self, module: str) -> ModuleType:
         if module not in self._modules:
+            file = self._folder / f"{module.replace('.', '/')}.py"
             try:
                 self._modules[module] = importlib.import_module(f"{PACKAGE}.{module}")
-            except ImportError as error:
-                raise OracleError(f"{self._assignment.where} names the reference module {module!r}: {error}") from None
+            except Exception as error:
+                if isinstance(error, ModuleNotFoundError) and error.name == f"{PACKAGE}.{module}":
+                    known = near(module, [one.stem for one in sorted(self._folder.glob("[!_]*.py"))])
+                    text = f"{self._assignment.where} names the reference module {module!r}: no {file} is there{known}"
+                    raise OracleError(text) from None
+                raise OracleError(f"{file} cannot be imported: {type(error).__name__}: {error}") from None
         return self._modules[module]
+
+    def _must_have(self, part: str, name: str, source: str) -> None:
+        module, attribute = self.target(part, name, source)
+        known = vars(self._find(module))
+        if attribute not in known:
+            public = [one for one, value in known.items() if getattr(value, "__module__", "") == f"{PACKAGE}.{module}"]
+            raise OracleError(
+                f"{self._assignment.where}, {part}.{name}.{source}: {self._folder / module}.py has no "
+                f"{attribute!r}{near(attribute, public)}"
+            )
+
+
+def _in_words(reply: Mapping[str, Any]) -> str:
+    """Why there is no answer, for whoever wrote the reference."""
+    if "type" not in reply:
+        return str(dict(reply))
+    line = "".join(f", line {one['line']} of {Path(one['file']).name}: {one['text']}" for one in reply["frames"][-1:])
+    return f"{reply['type']}: {reply['message']}{line}"
 
 
 def shapes_key(part: str, name: str, arguments: Mapping[str, object]) -> str:

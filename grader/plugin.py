@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from grader import spec
-from grader.assignment import Assignment
+from grader.assignment import Assignment, AssignmentError
 from grader.checks import Student
 from grader.examination import Examination
 from grader.failure import BrokenNeighbour, CheckFailed, ClaimFailed, PrerequisiteFailed
@@ -82,7 +82,10 @@ class CheckPlugin:
     def _spec_of(self, item: pytest.Item) -> CheckSpec:
         marker = item.get_closest_marker("check")
         if marker is None or not isinstance(item, pytest.Function):
-            raise pytest.UsageError(f"{item.nodeid}: a test of an assignment needs a check marker (see grader.checks)")
+            raise AssignmentError(
+                f"{item.path}, {item.name}: a test without points; wanted the decorator of a check above it, such as "
+                "@asked.check(points=1), where asked = Checks(NAME) names the callable"
+            )
         return spec.read_spec(self._assignment, item.path, item.name, item.function.__doc__ or "", marker.kwargs)
 
     # --- fixtures ---------------------------------------------------------------------------------------------

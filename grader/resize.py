@@ -39,6 +39,32 @@ def sizes_of(call: Call, about: Callable) -> dict[str, int] | None:
     return _completed({axis: min(lengths, default=1) for axis, lengths in found.items()}, about)
 
 
+def contradictions(call: Call, about: Callable, returned: Mapping[str, Shape]) -> Iterator[str]:
+    """Axes that have several lengths in a call, in words, and tensors with more axes than are named.
+
+    `returned`: shapes of the values that the call gives, by name. An axis of length 1 is broadcast.
+    """
+    tensors = [
+        (argument, tuple(call.payload.arguments[name].shape))
+        for name, arguments in _uses(call, about).items()
+        for argument in arguments
+    ]
+    found: dict[str, dict[int, str]] = {}
+    for name, shape in (*tensors, *returned.items()):
+        axes = about.axes.get(name)
+        if axes is not None and len(axes) < len(shape):
+            yield f"{name} {list(shape)} has more axes than {list(axes)}"
+            continue
+        for axis, length in zip(reversed(axes or ()), reversed(shape), strict=False):
+            if length != 1:
+                found.setdefault(axis, {}).setdefault(length, name)
+    for axis, length in _whole_numbers(call, about):
+        found.setdefault(axis, {}).setdefault(length, "a whole number")
+    for axis, lengths in found.items():
+        if len(lengths) > 1:
+            yield f"the axis {axis} is " + ", and ".join(f"{length} in {name}" for length, name in lengths.items())
+
+
 def resized(
     call: Call,
     about: Callable,

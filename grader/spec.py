@@ -55,7 +55,10 @@ def read_spec(
         AssignmentError: its part or callable is unknown, or its points are no positive number of cents.
     """
     part, is_visible = scope_of(file)
-    assignment.callable(part, marker["callable"])
+    try:
+        assignment.callable(part, marker["callable"])
+    except AssignmentError as error:
+        raise AssignmentError(f"{file}, {function}: {error}") from None
     name = function.removeprefix(_PREFIX)
     return CheckSpec(
         id=f"{part}.{name}",

@@ -1,5 +1,6 @@
 """Checks as ordinary tests: what `pytest CHECKS --submission FOLDER` needs, set up and torn down with the session."""
 
+from collections.abc import Generator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -38,12 +39,25 @@ def register(config: pytest.Config, submission: str, seed: int | None) -> None:
         raise pytest.UsageError(str(error)) from None
     config.add_cleanup(stack.close)
     config.pluginmanager.register(CheckPlugin(examination.assignment, examination), "grader-checks")
+    config.pluginmanager.register(_FaultsInWords(), "grader-faults")
+
+
+class _FaultsInWords:
+    """What is wrong with a check's own mark ends the session in a line, not in a traceback through pytest."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self) -> Generator[None, None, None]:
+        try:
+            return (yield)
+        except AssignmentError as error:
+            raise pytest.UsageError(str(error)) from None
 
 
 def _examination(folder: Path, found: Found, seed: int | None) -> tuple[Examination, ExitStack]:
     assignment = read_assignment(folder)
     inputs = Inputs(assignment.published_seed if seed is None else seed)
     oracle = Oracle(find_course(folder).reference, assignment, inputs)
+    oracle.must_have_all()
     staged = stage(found, assignment)
     stack = ExitStack()
     launcher: ForkLauncher | SpawnLauncher = SpawnLauncher(assignment.rules)

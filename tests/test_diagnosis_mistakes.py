@@ -133,6 +133,20 @@ def test_mistakes_wrong_field_is_refused_with_place_and_finding(refusal, broken,
     assert f"got {found}" in text
 
 
+def test_mistakes_unknown_key_is_told_with_a_near_match_and_its_entry(refusal):
+    """Of a whole book, the entry; of its fields, the one that was meant."""
+    assert refusal(entry("one", EDIT, more="pirce = 2\n")).endswith(
+        "mistake.0.pirce: unknown key; did you mean 'price'?; got 2, in 'one'"
+    )
+
+
+def test_mistakes_edit_that_changes_nothing_is_refused(refusal):
+    """Old and new are the same: it would be right code with a name."""
+    assert refusal(entry("one", ("tiny.py", "length < 0", "length < 0"))).endswith(
+        "book0.toml, one: 'length < 0' is old and new, so that it changes nothing"
+    )
+
+
 def test_mistakes_all_wrong_fields_are_told_at_once(refusal):
     """Nobody mends a book a line at a time."""
     text = refusal(entry("One", EDIT, price="0"))

@@ -201,21 +201,29 @@ def test_oracle_source_that_the_assignment_does_not_name_is_told(course):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("def mix(query, key, mask=None):\n    raise KeyError('x')\n", "the reference of mix did not answer: "),
-        ("x = 1\n", "the reference of mix did not answer: "),
-        ("def mix(:\n", "the reference of mix did not answer: "),
+        (
+            "def mix(query, key, mask=None):\n    raise KeyError('x')\n",
+            "the reference of mix did not answer: KeyError: 'x', line 2 of tiny.py: raise KeyError('x')",
+        ),
+        (
+            "def mixed():\n    pass\n",
+            "{assignment}, mix.mix.reference: {tiny} has no 'mix'; did you mean 'mixed'?",
+        ),
+        ("def mix(:\n", "{tiny} cannot be imported: SyntaxError: invalid syntax (tiny.py, line 1)"),
+        ("1 / 0\n", "{tiny} cannot be imported: ZeroDivisionError: division by zero"),
         (
             "def mix(query, key, mask=None):\n    return query\n",
             "the reference of mix returned 1 values, the assignment names ('output', 'weights')",
         ),
     ],
-    ids=["raises", "lacks", "syntax", "one-value"],
+    ids=["raises", "lacks", "syntax", "fails", "one-value"],
 )
 def test_oracle_reference_that_cannot_answer_is_told(course, text, told):
     """A fault of the course, never of a student."""
     rewrite(course, text)
 
-    assert refusal(oracle(course).expected, call()).startswith(told)
+    places = {"assignment": course.assignment("tiny").where, "tiny": course.reference / "tiny.py"}
+    assert told.format(**places) == refusal(oracle(course).expected, call())
 
 
 def test_oracle_reference_module_that_is_not_there_is_told(course):

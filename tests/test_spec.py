@@ -115,7 +115,9 @@ def test_spec_callable_that_the_assignment_does_not_name_is_refused(assignment):
     with pytest.raises(AssignmentError) as refused:
         read_spec(assignment, FILE, "test_b", "", MARKER | {"callable": "gates"})
 
-    assert f"{assignment.where}: no callable of mix is called 'gates'; did you mean 'gate'?" == str(refused.value)
+    assert (
+        f"{FILE}, test_b: {assignment.where}: no callable of mix is called 'gates'; did you mean 'gate'?"
+    ) == str(refused.value)  # fmt: skip
 
 
 def test_spec_part_that_the_assignment_does_not_name_is_refused(assignment):
@@ -123,7 +125,9 @@ def test_spec_part_that_the_assignment_does_not_name_is_refused(assignment):
     with pytest.raises(AssignmentError) as refused:
         read_spec(assignment, Path("test_mixer.py"), "test_b", "", MARKER)
 
-    assert f"{assignment.where}: no part is called 'mixer'; did you mean 'mix'?" == str(refused.value)
+    assert (
+        f"test_mixer.py, test_b: {assignment.where}: no part is called 'mixer'; did you mean 'mix'?"
+    ) == str(refused.value)  # fmt: skip
 
 
 def test_spec_checks_that_fit_are_accepted(assignment):

@@ -30,10 +30,16 @@ SOUND = (
 )
 
 
+#: Those of `Scale`, whose output has a column more than its input: in the sample they are stated as one.
+SCALE_AXES = '{ output = ["row", "column"], query = ["row", "column"] }'
+
+
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
     """What is said of the tiny course, which is sound."""
     course = write_mistaken_course(tmp_path_factory.mktemp("sound"), mistakes=SOUND)
+    stated = course.folder / "assignments/tiny/assignment.toml"
+    stated.write_text(stated.read_text().replace(SCALE_AXES, SCALE_AXES.replace("column", "wide", 1)))
     return Command(course.folder).run("verify", "tiny", "--seed", "3")
 
 
@@ -59,6 +65,9 @@ def faulty(tmp_path_factory):
     (variant / "mix.py").write_text(RIGHT["mix.py"].replace("<=", "<"), encoding="utf-8")
     (variant / "scale.py").write_text(RIGHT["scale.py"], encoding="utf-8")
     tiny = course.folder / "assignments/tiny"
+    example = course.folder / "submissions_example/tiny/ada"
+    example.mkdir(parents=True)
+    (example / "expected.toml").write_text('about = "Nothing is here."\nstatus = "graded"\n')
     (tiny / "stub/scale.py").write_text(RIGHT["scale.py"], encoding="utf-8")
     (tiny / "checks/test_mix.py").write_text(IDLE, encoding="utf-8")
     return Command(course.folder).run("verify", "tiny", "--seed", "3")
@@ -80,6 +89,8 @@ def test_verify_names_the_assignment_and_the_seed(sound):
     "claim",
     [
         "1 of 1    the reference scores full marks",
+        "5 of 5    the axes of assignment.toml fit every call",
+        "0 of 0    every example gets what it states: write some into submissions_example/tiny/ID/",
         "1 of 1    the stub scores nothing",
         "3 of 3    every callable of the stub is seen to be unfilled",
         "1 of 1    right code of any style loses no point and gets no name",
@@ -104,12 +115,14 @@ def test_verify_faulty_course_is_told_by_the_exit_code(faulty):
 @pytest.mark.parametrize(
     ("claim", "complaint"),
     [
+        ("the axes of assignment.toml fit every call", "Scale: the axis column is 3 in query, and 4 in output"),
+        ("every example gets what it states", "ada has status"),
         ("every mistake loses points", "harmless loses none"),
         ("every mistake is named as itself", "random is named"),
         ("mistakes that are named together are declared to be alike", "no question tells"),
         ("right code of any style loses no point", "variants/losing loses"),
         ("the stub scores nothing", "the stub scores"),
-        ("every callable of the stub is seen to be unfilled", "Scale is not"),
+        ("every callable of the stub is seen to be unfilled", "Scale is not: passed, wanted not implemented"),
         ("every check is failed by some mistake", "mix.gradients: no mistake fails it"),
     ],
 )
@@ -222,6 +235,11 @@ def is_group(pid):
 def test_claim_with_nothing_tried_does_not_hold():
     """A proof of nothing is none."""
     assert not Claim(title="x", tried=0, held=0).holds
+
+
+def test_claim_with_nothing_tried_holds_where_nothing_need_be_there():
+    """Not every course has collected variants and examples."""
+    assert Claim(title="x", tried=0, held=0, is_optional=True).holds
 
 
 @pytest.mark.parametrize(("held", "holds"), [(10, True), (9, False)])
@@ -402,6 +420,15 @@ def test_claims_about_sets_count_equal_as_named_and_tell_the_rest():
 
     assert (True, 19, 20) == (named.holds, named.held, named.tried)
     assert "18 right, 1 equal, 1 unnamed, 0 wrong" == named.detail
+    assert unmistaken.holds
+
+
+@pytest.mark.parametrize(("words", "holds"), [("right unnamed", True), ("right unnamed unnamed", False), ("", True)])
+def test_claims_about_few_sets_hold_with_one_unnamed(words, holds):
+    """A small assignment has few pairs, or none, and no share of those allows for one; but nothing is named wrongly."""
+    named, unmistaken = about_sets("pairs", [Judged(trial=trial(), word=one) for one in words.split()], 0.95)
+
+    assert holds == named.holds
     assert unmistaken.holds
 
 

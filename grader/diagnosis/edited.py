@@ -54,7 +54,10 @@ class Edited:
         }
         self._code: dict[tuple[str, str, int, tuple[_Span, ...]], CodeType] = {}
         for one in self._spans:  # that one is no Python is told before any student is graded
-            self._compile_all(self._by_file([one]))
+            try:
+                self._compile_all(self._by_file([one]))
+            except MistakeError as error:
+                raise MistakeError(f"{one}: {error}") from None
 
     def modules(self, mistakes: Iterable[str] = (), *, is_readable: bool = False) -> Mapping[str, ModuleType]:
         """The reference's modules by name, with these mistakes made. They must be compatible.

@@ -22,13 +22,14 @@ functions has an edit in each, and all of them are made together: a callable sho
 """
 
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from grader.assignment import near
 from grader.diagnosis.traits import TRAITS
 
 FOLDER = "mistakes"
@@ -169,17 +170,34 @@ def read_mistakes(reference: Path) -> Mistakes:
 
 
 def _read(file: Path) -> _Topic:
+    data: dict[str, Any] = {}
     try:
-        return _Topic.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        return _Topic.model_validate(data)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise MistakeError(f"{file}: not valid TOML: {error}") from None
     except ValidationError as error:
-        raise MistakeError("\n".join(_fault(file, fault) for fault in error.errors())) from None
+        raise MistakeError("\n".join(_fault(file, data, fault) for fault in error.errors())) from None
 
 
-def _fault(file: Path, fault: Any) -> str:
+def _fault(file: Path, data: Mapping[str, Any], fault: Any) -> str:
     place = ".".join(str(step) for step in fault["loc"])
-    return f"{file}, {place}: {fault['msg']}; got {fault['input']!r}"
+    entry = _entry(data, fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        sections: dict[str, type[_Entry]] = {"mistake": Mistake, "variation": Variation, "alike": Alike, "edits": Edit}
+        named = [step for step in fault["loc"][:-1] if step in sections]
+        known = (sections[named[-1]] if named else _Topic).model_fields
+        return f"{file}, {place}: unknown key{near(str(fault['loc'][-1]), known)}; got {fault['input']!r}{entry}"
+    return f"{file}, {place}: {fault['msg']}; got {fault['input']!r}{entry}"
+
+
+def _entry(data: Mapping[str, Any], place: Sequence[int | str]) -> str:
+    """Which entry a place in a file lies in, in words; nothing where it has no id."""
+    if len(place) < 2 or not isinstance(place[1], int):
+        return ""
+    found = data[str(place[0])][place[1]]
+    name = found.get("id") if isinstance(found, dict) else None
+    return f", in {name!r}" if isinstance(name, str) else ""
 
 
 def _check(file: Path, entry: Mistake | Variation, texts: Mapping[str, str], taken: Collection[str]) -> None:
@@ -190,6 +208,8 @@ def _check(file: Path, entry: Mistake | Variation, texts: Mapping[str, str], tak
         raise MistakeError(f"{file}, {entry.id}: known_as {entry.known_as!r}; there are: {', '.join(TRAITS)}")
     places: dict[str, list[tuple[int, int]]] = {}
     for edit in entry.edits:
+        if edit.old == edit.new:
+            raise MistakeError(f"{file}, {entry.id}: {edit.old!r} is old and new, so that it changes nothing")
         if edit.file not in texts:
             raise MistakeError(f"{file}, {entry.id}: edits {edit.file!r}; there are: {', '.join(texts)}")
         starts = list(_starts(texts[edit.file], edit.old))

@@ -51,7 +51,7 @@ def _verify(course: Course, assignment: Assignment, seed: int, only: str | None)
 
 
 def _print(claim: Claim) -> None:
-    mark = "✓" if claim.holds else "✗"
+    mark = ("✓" if claim.tried else "–") if claim.holds else "✗"
     wanted = f" (wanted {claim.wanted:.0%})" if claim.wanted < 1 else ""
     detail = f": {claim.detail}" if claim.detail else ""
     click.echo(f"  {mark} {claim.held:>4} of {claim.tried:<4} {claim.title}{wanted}{detail}")

@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 from grader.assignment import VARIANTS, Assignment, AssignmentError, near
@@ -18,6 +19,7 @@ from grader.pool import grade_all
 from grader.report import Submission
 from grader.report_json import to_json
 from grader.verdict import Verdict
+from grader.verification.axes import about_axes
 from grader.verification.claims import (
     PAIRS_NAMED,
     Claim,
@@ -28,6 +30,8 @@ from grader.verification.claims import (
     random_sets,
     singles,
 )
+from grader.verification.examples import FOLDER as EXAMPLES
+from grader.verification.examples import Expected, complaints, examples_of
 from grader.verification.trials import attempt
 
 #: Pairs of mistakes that are tried.
@@ -35,6 +39,8 @@ PAIRS = 200
 #: Mistakes that go through workers.
 SAMPLE = 8
 _OTHER_SEED = 1_000_003
+#: Before the name of what is handed in a second time.
+_AGAIN = "again/"
 
 
 def verify(
@@ -53,7 +59,8 @@ def verify(
         AssignmentError: the checks, the reference or the mistakes do not fit together, or the reference loses a point.
     """
     processes = os.cpu_count() or 1
-    with Zygote(processes, assignment.rules) if can_fork() else nullcontext() as zygote:
+    is_handing_in = only is None and can_fork()
+    with Zygote(processes, assignment.rules) if is_handing_in else nullcontext() as zygote:
 
         def try_all(grading: Grading) -> None:
             claims = _about(course, grading, processes, only) if only else _all(course, grading, zygote, processes, say)
@@ -80,7 +87,8 @@ def _all(
     course: Course, grading: Grading, zygote: Zygote | None, processes: int, say: Callable[[str], None]
 ) -> Iterator[Claim]:
     yield Claim(title="the reference scores full marks", tried=1, held=1)  # the rehearsal has shown it
-    say("handing in the stub, the variants and a sample of the mistakes, twice")
+    yield about_axes(grading)
+    say("handing in the stub, the variants and a sample of the mistakes, twice, and the examples")
     yield from _handed_in(course, grading, zygote)
     references = EditedReferences(grading, grading.with_seed(course.reference, _OTHER_SEED), processes)
     say(f"making {len(grading.reference.mistakes)} mistakes, one at a time")
@@ -97,42 +105,76 @@ def _handed_in(course: Course, grading: Grading, zygote: Zygote | None) -> Itera
     """What goes through workers, as students' files do."""
     assignment = grading.assignment
     variants = sorted((course.reference / VARIANTS / assignment.name).glob("*/"))
+    examples = examples_of(course, assignment.name)
     sample = singles(grading.reference.mistakes)[:: max(1, len(grading.reference.mistakes) // SAMPLE)]
     with tempfile.TemporaryDirectory(prefix="grade-verify-") as folder:
         found = [Found(id="stub", path=assignment.folder / "stub")]
         found += [Found(id=f"variants/{one.name}", path=one) for one in variants]
         found += [_write(Path(folder), grading, made) for made in sample]
-        graded, again = ({one.id: one for one in grade_all(grading, found, zygote)} for _ in range(2))
-    yield from _about_stub(graded["stub"])
-    right = [graded[f"variants/{one.name}"] for one in variants]
-    lost = [f"{one.id} loses {_lost(one)}" for one in right if one.score != one.max_score or one.diagnoses]
-    yield Claim(
-        title="right code of any style loses no point and gets no name",
-        tried=len(right),
-        held=len(right) - len(lost),
-        complaints=tuple(lost),
-    )
-    differing = [name for name, one in graded.items() if _without_times(one) != _without_times(again[name])]
+        again = [replace(one, id=f"{_AGAIN}{one.id}") for one in found]
+        # All at once: what starts the workers is warm once, and ends with the last submission.
+        handed_in = [*found, *again, *(one for one, _ in examples.values())]
+        graded = {one.id: one for one in grade_all(grading, handed_in, zygote)}
+    yield from _about_stub(graded["stub"], assignment)
+    yield _about_variants([graded[f"variants/{one.name}"] for one in variants], assignment)
+    yield _about_examples([(name, wanted, graded[one.id]) for name, (one, wanted) in examples.items()], assignment)
+    differing = [one.id for one in found if _as_said(graded[one.id]) != _as_said(graded[f"{_AGAIN}{one.id}"])]
     yield Claim(
         title="two runs agree byte for byte",
-        tried=len(graded),
-        held=len(graded) - len(differing),
+        tried=len(found),
+        held=len(found) - len(differing),
         complaints=tuple(f"{name} is graded in two ways" for name in differing),
     )
     yield _as_in_process(grading, sample, graded)
 
 
-def _about_stub(stub: Submission) -> Iterator[Claim]:
-    callables = {check.callable for check in stub.checks}
+def _about_variants(right: Sequence[Submission], assignment: Assignment) -> Claim:
+    lost = [f"{one.id} loses {_lost(one)}" for one in right if one.score != one.max_score or one.diagnoses]
+    return Claim(
+        title="right code of any style loses no point and gets no name",
+        tried=len(right),
+        held=len(right) - len(lost),
+        complaints=tuple(lost),
+        detail="" if right else f"write some into reference/{VARIANTS}/{assignment.name}/STYLE/",
+        is_optional=True,
+    )
+
+
+def _about_examples(examples: Sequence[tuple[str, Expected, Submission]], assignment: Assignment) -> Claim:
+    wrong = {name: list(complaints(name, expected, graded)) for name, expected, graded in examples}
+    return Claim(
+        title="every example gets what it states",
+        tried=len(examples),
+        held=len(examples) - sum(map(bool, wrong.values())),
+        complaints=tuple(complaint for one in wrong.values() for complaint in one),
+        detail="" if examples else f"write some into {EXAMPLES}/{assignment.name}/ID/",
+        is_optional=True,
+    )
+
+
+def _about_stub(stub: Submission, assignment: Assignment) -> Iterator[Claim]:
+    callables = [name for part in assignment.parts for name in part.callables]
     complaint = [] if not stub.score else [f"the stub scores {stub.score}"]
     yield Claim(title="the stub scores nothing", tried=1, held=1 - len(complaint), complaints=tuple(complaint))
     seen = {name for one in stub.diagnoses if NOT_FILLED_IN.id in one.mistakes for name in one.callables}
-    unseen = sorted(callables - seen)
+    unseen = [name for name in callables if name not in seen]
     yield Claim(
         title="every callable of the stub is seen to be unfilled",
         tried=len(callables),
         held=len(callables) - len(unseen),
-        complaints=tuple(f"{name} is not" for name in unseen),
+        complaints=tuple(f"{name} is not: {_first_said(stub, name)}" for name in unseen),
+    )
+
+
+def _first_said(stub: Submission, callable: str) -> str:
+    """The first verdict of a callable, in words; or why there is none at all."""
+    checks = [check for check in stub.checks if check.callable == callable]
+    if not checks:
+        return stub.reason or "no check asks for it"
+    failed = [check for check in checks if check.verdict is not Verdict.PASSED] or checks
+    first = min(failed, key=lambda check: (check.verdict is Verdict.BLOCKED, check.verdict.rank))
+    return (
+        f"{first.verdict.label}, wanted {Verdict.NOT_IMPLEMENTED.label}. {first.message.partition(chr(10))[0]}".strip()
     )
 
 
@@ -174,6 +216,7 @@ def _lost(submission: Submission) -> str:
     return f"{', '.join(failed)} ({submission.score} of {submission.max_score})"
 
 
-def _without_times(submission: Submission) -> str:
+def _as_said(submission: Submission) -> str:
+    """What is said of it, without times, and without the name it was handed in by."""
     checks = tuple(check.model_copy(update={"duration_s": 0.0}) for check in submission.checks)
-    return to_json(submission.model_copy(update={"checks": checks}))
+    return to_json(submission.model_copy(update={"checks": checks, "id": submission.id.removeprefix(_AGAIN)}))
