@@ -103,8 +103,8 @@ RIGHT = {"double.py": DOUBLE, "halve.py": HALVE}
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Nothing has been tried yet. What tests start hears Ctrl-C, also where a shell began the suite in the background."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # children would ignore it, too (sh(1), asynchronous lists)
+    """Nothing has been tried yet. What tests start hears Ctrl-C, even where the suite was begun not to."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell's background jobs are, and all they start
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[_ATTACKS_TRIED] = {}
 
