@@ -11,8 +11,8 @@ demo: $(READY)  ## grade the example submissions
 	@echo
 	@echo "Open report/index.html in a browser; what a student gets is in report/students/."
 
-test: $(READY)  ## the whole test suite
-	$(BIN)/python -m pytest
+test: $(READY)  ## the whole test suite, file by file, side by side; the long files come first by name
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(BIN)/ruff check .

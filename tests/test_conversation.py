@@ -487,7 +487,9 @@ def busy(processor, count):
 def test_conversation_worker_that_others_keep_from_its_processor_is_given_the_time(own_zygote):
     """A busy machine is not the student's doing: what counts is the time the code had, or did nothing with."""
     conversation, zygote = own_zygote(
-        function("begin = time.process_time()\nwhile time.process_time() < begin + 0.3:\n    pass\nreturn x"),
+        function(
+            "end = time.process_time() + 0.2\nwhile len(x) > 1 and time.process_time() < end:\n    pass\nreturn x"
+        ),
         call_s=0.4,
     )
     conversation.ask(make_call(INPUT[:1]), None)
@@ -495,7 +497,7 @@ def test_conversation_worker_that_others_keep_from_its_processor_is_given_the_ti
     (worker,) = workers_of(zygote.pid)
     os.sched_setaffinity(worker, {processor})
 
-    with busy(processor, 4):
+    with busy(processor, 3):  # a quarter of the time is left, and less where other tests run beside this one
         reply = conversation.ask(make_call(), None).reply
 
     assert isinstance(reply, Returned), reply

@@ -9,6 +9,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -91,12 +92,18 @@ def patient(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(grade, handed_in, tmp_path_factory):
-    """The report of a run that nothing happened to, but for times."""
-    out = tmp_path_factory.mktemp("undisturbed") / "report"
+def finished(grade, handed_in, tmp_path_factory):
+    """The folder of a run that nothing happened to. Nobody changes it."""
+    out = tmp_path_factory.mktemp("finished") / "report"
     result = grade.run(handed_in, "-o", out, *SETTINGS)
     assert 0 == result.returncode, result.stderr
-    return timeless(out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def undisturbed(finished):
+    """The report of that run, but for times."""
+    return timeless(finished)
 
 
 @contextlib.contextmanager
@@ -245,11 +252,10 @@ def test_faults_killed_grader_is_gone_on_from(grade, handed_in, undisturbed, not
 
 
 def test_faults_grader_killed_beside_its_report_leaves_the_old_one_or_the_new_one(
-    grade, handed_in, undisturbed, nothing_left, tmp_path
+    grade, handed_in, finished, undisturbed, nothing_left, tmp_path
 ):
     """Killed while it replaces a finished report, at the first sign of each of its files in turn."""
-    out = tmp_path / "report"
-    assert 0 == grade.run(handed_in, "-o", out, *SETTINGS).returncode
+    out = Path(shutil.copytree(finished, tmp_path / "report"))
     old = {path: path.stat().st_mtime_ns for path in (out / "report.json", out / "index.html")}
 
     for path, time in old.items():

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,15 +37,22 @@ def on_machine_without(layers, course, *arguments, before=()):
     )
 
 
-@pytest.fixture(scope="module", params=MACHINES)
-def graded(request, tiny_course, handed_in, tmp_path_factory):
-    """A run with the strongest isolation there is: what was taken away, what it printed, where it wrote."""
-    out = tmp_path_factory.mktemp("out") / "report"
-    return (
-        request.param,
-        on_machine_without(request.param, tiny_course, handed_in, "-o", out, "--isolation", "best"),
-        out,
-    )
+@pytest.fixture(scope="module")
+def run_without(tiny_course, handed_in, tmp_path_factory):
+    """Grade with the strongest isolation there is, once on each machine: what that printed, where it wrote."""
+
+    @cache
+    def run(layers):
+        out = tmp_path_factory.mktemp("out") / "report"
+        return on_machine_without(layers, tiny_course, handed_in, "-o", out, "--isolation", "best"), out
+
+    return run
+
+
+@pytest.fixture(params=MACHINES)
+def graded(request, run_without):
+    """A run on each machine: what was taken away, what it printed, where it wrote."""
+    return request.param, *run_without(request.param)
 
 
 def test_isolation_best_grades_wherever_it_is(graded):
@@ -87,10 +96,9 @@ def test_isolation_strong_refuses_less_and_writes_nothing(layers, tiny_course, h
     assert not (tmp_path / "report").exists()
 
 
-def test_isolation_report_is_not_continued_with_another_level(tiny_course, handed_in, tmp_path):
+def test_isolation_report_is_not_continued_with_another_level(tiny_course, handed_in, run_without, tmp_path):
     """Entries that were kept apart less well do not stand beside others."""
-    out = tmp_path / "report"
-    on_machine_without("", tiny_course, handed_in, "-o", out)
+    out = shutil.copytree(run_without("")[1], tmp_path / "report")
     write_files(handed_in.parent / "later", {f"eve/{name}": text for name, text in RIGHT.items()})
 
     result = on_machine_without(
