@@ -65,9 +65,10 @@ def find_subject(folder: Path, name: str | None, course: Path | None) -> Subject
 def _header_of(handout: Handout) -> RunHeader:
     """Of the assignment as staff have it, and with what the handout tells."""
     assignment = handout.assignment
-    header = make_header(assignment, assignment.published_seed, assignment.limits.call_s)
-    own = {"digest": handout.header.digest, "feedback": Feedback(level=handout.header.level)}
-    return header.model_copy(update={"assignment": header.assignment.model_copy(update=own)})
+    digest = handout.header.digest
+    header = make_header(assignment, assignment.published_seed, assignment.limits.call_s, digest)
+    told = header.assignment.model_copy(update={"feedback": Feedback(level=handout.header.level)})
+    return header.model_copy(update={"assignment": told})
 
 
 def with_desk(subject: Subject, body: Callable[["Desk"], Result]) -> Result:
