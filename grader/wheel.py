@@ -21,7 +21,7 @@ from grader.zipped import Member, write_zip
 #: Name of the distribution, as pyproject.toml has it.
 DISTRIBUTION = "attention-grader"
 #: What the package is made of; anything else in its folder was left there by somebody's editor.
-_SUFFIXES = {".py", ".j2", ".json", ".sh"}
+_SUFFIXES = {".py", ".j2", ".json", ".md", ".sh", ".toml"}
 #: Of what was installed: who needs what, which commands there are, whose it is.
 _METADATA = ("METADATA", "entry_points.txt", "top_level.txt")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: grade\nRoot-Is-Purelib: true\nTag: py3-none-any\n"

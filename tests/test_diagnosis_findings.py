@@ -34,7 +34,7 @@ def slots(*explanations):
 
 def found(mistakes, *explanations):
     """The findings."""
-    return findings(mistakes, Illustrated(explained=explanations))
+    return findings(mistakes.by_id, Illustrated(explained=explanations))
 
 
 def test_settled_alternatives_are_narrowed_by_another_callable():
