@@ -336,3 +336,17 @@ def test_docs_options_that_a_page_names_are_those_of_the_command(path: Path) -> 
     named = commands_named(path.read_text(encoding="utf-8"))
 
     assert {} == {line: unknown for line in sorted(named) if (unknown := unknown_in(line))}
+
+
+def headings_of(path: Path) -> set[str]:
+    """What the headings of a page are linked by: small letters, hyphens for blanks."""
+    heads = re.findall(r"^#+ (.*)$", BLOCK.sub("", path.read_text(encoding="utf-8")), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=[path.name for path in PAGES])
+def test_docs_links_into_a_page_lead_to_a_heading(path: Path) -> None:
+    """Where a heading is renamed, a link to it is found."""
+    links = re.findall(r"\]\(([\w./-]*)#([^)]+)\)", path.read_text(encoding="utf-8"))
+
+    assert [] == [f"{name}#{at}" for name, at in links if at not in headings_of(path.parent / name if name else path)]
