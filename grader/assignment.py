@@ -23,6 +23,8 @@ from grader.late import LatePolicy
 FILE = "assignment.toml"
 #: Folder of a course's reference with right solutions of every style, by assignment: they decide no grade.
 VARIANTS = "variants"
+#: Names in a message that says which there are.
+_MOST_NAMED = 12
 #: The axis of a station that stands for that of queries or of keys.
 _POSITION = "position"
 
@@ -326,6 +328,9 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'x'?`, or what there is."""
+    """`; did you mean 'x'?`, or what there is; of many, the first."""
     close = difflib.get_close_matches(name, names := list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are: {', '.join(names)}"
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    more = len(names) - _MOST_NAMED
+    return f"; there are: {', '.join(names[:_MOST_NAMED])}{f' and {more} more' if more > 0 else ''}"

@@ -5,6 +5,7 @@ The arithmetic is in `adjust`. Here it meets the folder of the reports and the s
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -38,6 +39,7 @@ class Finals:
         earlier: Earlier | None,
         kept: Sequence[Submission],
         checks: Mapping[str, Decimal],
+        today: date,
     ) -> None:
         """Begin the journal with what is kept of an earlier run, as it is to be now, and write the pages that change.
 
@@ -49,17 +51,19 @@ class Finals:
             earlier: the run that is continued, if one is, as it left it.
             kept: what is kept of it.
             checks: points of every check, by id.
+            today: decides how much students are told, where the assignment names a day for it.
 
         Raises:
             OverrideError: an override is about a check that is none, or gives more points than there are.
         """
         must_know_checks(self.overrides, checks)
         finals = [self.of(entry) for entry in kept]
-        is_same = earlier is not None and earlier.header == header
+        may_tell_more = header.assignment.feedback.full_from is not None
+        is_same = earlier is not None and earlier.header == header and not may_tell_more
         before = earlier.submissions if earlier else {}
         for entry in finals:
             if not is_same or entry != before.get(entry.id) or not is_published(store, entry):
-                publish_submission(store, header, entry, header.created.date())
+                publish_submission(store, header, entry, today)
         store.begin(header, finals)
 
 

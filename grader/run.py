@@ -9,6 +9,7 @@ import os
 import secrets
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
@@ -154,7 +155,7 @@ def _grade_into(
     else:
         header = work.header
         checks = {check.id: check.max_score for entry in kept for check in entry.checks}
-        work.finals.begin(store, header, earlier, kept, checks)
+        work.finals.begin(store, header, earlier, kept, checks, date.today())
     return _exit_code(options, _finish(store, header, screen))
 
 
@@ -191,11 +192,12 @@ def _grade(options: Options, work: _Work, zygote: Zygote | None, store: Store, s
         header = _isolated(options, work, found.level, found.detail)
         screen.isolation(header.grader)
         checks = {spec.id: spec.points for spec in grading.checking.specs}
-        work.finals.begin(store, header, work.earlier, work.kept, checks)
+        today = date.today()
+        work.finals.begin(store, header, work.earlier, work.kept, checks, today)
         with screen.progress(len(work.todo)) as count:
             for graded in grade_all(grading, work.todo, zygote):
                 submission = work.finals.of(sign(graded, work.roll.by_id))
-                publish_submission(store, header, submission, header.created.date())
+                publish_submission(store, header, submission, today)
                 store.add(submission)
                 count.step()
                 interrupt.raise_if_stopped()
