@@ -248,6 +248,7 @@ def test_canvas_list_of_people_is_read_only_where_it_is_needed(lms, post):
         ([Person(login="eve")], "nobody in the course on Canvas has 'eve' as login, e-mail address or number"),
         ([Person(login="twin")], "several students of the course are 'twin'"),
         ([Person(login="jose", lms_id="101")], "101 is the Canvas id of one student, and 'jose' is another, 102"),
+        ([Person(login="jose", email="ada@example.edu")], "'jose' is the name of one student, and 'ada@"),
         ([Person(login="eve", lms_id="555")], "nobody in the course on Canvas has 'eve' or '555'"),
         ([Person(lms_id="../../../users/1")], "nobody in the course on Canvas has '../../../users/1'"),
     ],

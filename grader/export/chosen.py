@@ -1,14 +1,14 @@
 """Which submissions of a report are meant, by what somebody typed."""
 
-import difflib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from grader.export.error import ExportError
+from grader.people.called import Called
 from grader.report import Report, Submission
 
-#: Near matches and candidates that a message names.
-_MOST_NAMED = 8
+#: Candidates and near matches that a message names.
+_MOST_NAMED, _MOST_NEAR = 8, 3
 
 
 def choose(report: Report, wanted: Sequence[str]) -> tuple[Submission, ...]:
@@ -23,11 +23,11 @@ def choose(report: Report, wanted: Sequence[str]) -> tuple[Submission, ...]:
     """
     if not wanted:
         return report.submissions
-    ids = set[str]()
+    called, ids = Called(report.submissions), set[str]()
     for one in wanted:
-        found = _meant(report, one)
+        found = _meant(report, called, one)
         if not found:
-            close = difflib.get_close_matches(one, _words(report), n=3, cutoff=0.5)
+            close = called.near(one, _MOST_NEAR)
             near = f"; near: {', '.join(close)}" if close else ""
             raise ExportError(f"--student {one}: no submission of the report is meant by it{near}")
         ids |= found
@@ -48,19 +48,7 @@ def choose_one(report: Report, wanted: Sequence[str]) -> Submission:
     )
 
 
-def _meant(report: Report, one: str) -> set[str]:
-    """By id, else as a glob, else by a person."""
+def _meant(report: Report, called: Called, one: str) -> set[str]:
+    """By id, else as a glob, else as staff call people."""
     ids = {submission.id for submission in report.submissions}
-    return (
-        ids & {one}
-        or {name for name in ids if fnmatchcase(name, one)}
-        or {submission.id for submission in report.submissions if one in _people(submission)}
-    )
-
-
-def _people(submission: Submission) -> set[str]:
-    return {text for one in submission.people for text in (one.name, one.email, one.lms_id, one.login) if text}
-
-
-def _words(report: Report) -> list[str]:
-    return [word for one in report.submissions for word in (one.id, *sorted(_people(one)))]
+    return ids & {one} or {name for name in ids if fnmatchcase(name, one)} or set(called.find(one))
