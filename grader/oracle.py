@@ -152,7 +152,11 @@ class Oracle:
         if reply.header["status"] != "returned":
             raised = reply.header.get("type", "") if reply.header["status"] == "raised" else ""
             raise OracleError(f"the {source} of {call.name} did not answer: {_in_words(reply.header)}", raised)
-        return answerer, self._values(call, reply)
+        values = self._values(call, reply)
+        for name in self._assignment.callable(call.part, call.name).returns if source == "reference" else ():
+            if name not in values:  # a check would compare with nothing, and pass
+                raise OracleError(f"the reference of {call.name} returned no tensor for {name}")
+        return answerer, values
 
     def _backward(self, answerer: Answerer, call: Call, source: str, upstream: torch.Tensor) -> dict[str, torch.Tensor]:
         gradients = answerer.gradient(Frame({}, {"upstream": upstream}))

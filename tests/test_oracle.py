@@ -215,8 +215,12 @@ def test_oracle_source_that_the_assignment_does_not_name_is_told(course):
             "def mix(query, key, mask=None):\n    return query\n",
             "the reference of mix returned 1 values, the assignment names ('output', 'weights')",
         ),
+        (
+            "def mix(query, key, mask=None):\n    return query, None\n",
+            "the reference of mix returned no tensor for weights",
+        ),
     ],
-    ids=["raises", "lacks", "syntax", "fails", "one-value"],
+    ids=["raises", "lacks", "syntax", "fails", "one-value", "none"],
 )
 def test_oracle_reference_that_cannot_answer_is_told(course, text, told):
     """A fault of the course, never of a student."""

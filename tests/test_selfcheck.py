@@ -36,14 +36,16 @@ def handouts(tmp_path_factory):
 
 
 @pytest.fixture
-def home(handouts, tmp_path):
-    """A student's own copy of the handout."""
+def home(handouts, tmp_path, monkeypatch):
+    """A student's own copy of the handout; nobody stands in a course."""
+    monkeypatch.chdir(tmp_path)
     return shutil.copytree(handouts["hint"], tmp_path / "home")
 
 
 @pytest.fixture
-def at_desk(launcher):
-    """Call a function with the desk of a handout's folder."""
+def at_desk(launcher, tmp_path, monkeypatch):
+    """Call a function with the desk of a handout's folder; nobody stands in a course."""
+    monkeypatch.chdir(tmp_path)
 
     def run(folder, body):
         subject = find_subject(folder, None, None)
@@ -185,6 +187,22 @@ def test_check_finds_the_handout_above_the_folder(home):
     (home / "attempts" / "second").mkdir(parents=True)
 
     assert "tiny" == find_subject(home / "attempts" / "second", None, None).assignment.name
+
+
+def test_check_in_a_course_runs_no_check_that_lies_in_the_folder(home, tmp_path, monkeypatch):
+    """A student may hand in a handout of their own making; its checks are programs."""
+    monkeypatch.chdir(write_files(tmp_path / "course", COURSE))
+
+    assert tmp_path / "course" == find_subject(home, None, None).source.folder
+
+
+def test_check_takes_no_course_that_lies_in_the_folder(tmp_path, monkeypatch):
+    """Neither its checks nor its reference."""
+    monkeypatch.chdir(tmp_path)
+    folder = write_files(tmp_path / "student", COURSE | RIGHT)
+
+    with pytest.raises(CourseError, match="in no handout"):
+        find_subject(folder, None, None)
 
 
 def test_check_without_handout_or_course_says_what_to_do(tmp_path, monkeypatch):

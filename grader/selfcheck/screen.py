@@ -8,6 +8,7 @@ from rich.text import Text
 
 from grader.selfcheck.session import Subject
 from grader.selfcheck.words import Telling, broken, said_of
+from grader.show import for_terminal
 
 if TYPE_CHECKING:
     from grader.selfcheck.desk import Checked
@@ -27,7 +28,8 @@ class CheckScreen:
     def begin(self) -> None:
         """Say what is about to be checked: the first result takes seconds."""
         about = self._subject.assignment
-        self._err.print(Text(f"{about.title}: visible checks, seed {about.published_seed}", style="dim"))
+        source = for_terminal(str(self._subject.source.folder))
+        self._err.print(Text(f"{about.title}: visible checks of {source}, seed {about.published_seed}", style="dim"))
 
     def show(self, checked: "Checked") -> None:
         """A result; in the place of the one before, while it is watched."""

@@ -39,11 +39,14 @@ class Subject:
 
 
 def find_subject(folder: Path, name: str | None, course: Path | None) -> Subject:
-    """A student's folder or archive, and the handout it lies in; else the course.
+    """A student's folder or archive, and what it is checked with: the course one stands in, else a handout.
+
+    The checks of a handout are programs that run here, and those in the folder may be anybody's: whoever stands in a
+    course, and looks at somebody else's folder, gets the course's own.
 
     Args:
         name: of the assignment, where it is not plain.
-        course: the course's folder, to be used whatever handout there is.
+        course: the course's folder; found from the current one when left out.
 
     Raises:
         FindError, CourseError, AssignmentError, HandoutError: what is missing, and what to do.
@@ -51,15 +54,32 @@ def find_subject(folder: Path, name: str | None, course: Path | None) -> Subject
     found = find_folder(folder) if folder.is_dir() else find_file(folder)
     if found is None:
         raise FindError(f"{folder}: no such folder; wanted the folder with your files, such as `grade check .`")
-    handout = None if course else find_handout(folder if folder.is_dir() else folder.parent, name)
-    if handout is None and course is None:
-        handout = find_handout(Path.cwd(), name)
-    if handout:
+    place = _course(course)
+    if place is None:
+        handout = find_handout(Path.cwd(), name) or find_handout(folder if folder.is_dir() else folder.parent, name)
+        if handout is None:
+            raise CourseError(
+                f"{folder} is in no handout, and {Path.cwd()} in no course: unpack the handout that your course gives "
+                "out, put your files into its folder, and run `grade check .` there"
+            )
         return Subject(found=found, assignment=handout.assignment, header=_header_of(handout), source=handout)
-    place = _course(folder, course)
     assignment = place.assignment(name) if name else place.assignment_for(file_names([found], place.asked()))
     header = make_header(assignment, assignment.published_seed, assignment.limits.call_s)
     return Subject(found=found, assignment=assignment, header=header, source=place)
+
+
+def _course(named: Path | None) -> Course | None:
+    """The course that was named, or that a person stands in. Never one that lies in what is to be checked.
+
+    Raises:
+        CourseError: the one that was named is none.
+    """
+    try:
+        return find_course(named or Path.cwd())
+    except CourseError:
+        if named:
+            raise
+        return None
 
 
 def _header_of(handout: Handout) -> RunHeader:
@@ -102,18 +122,3 @@ def _with_grading(subject: Subject, body: Callable[["Grading"], Result]) -> Resu
         return with_record(subject.source, body)
     seed = subject.assignment.published_seed
     return with_grading(subject.source, subject.assignment, seed, body, are_all=False)
-
-
-def _course(folder: Path, course: Path | None) -> Course:
-    try:
-        return find_course(course or folder)
-    except CourseError:
-        if course:
-            raise
-    try:
-        return find_course(Path.cwd())
-    except CourseError:
-        raise CourseError(
-            f"{folder} is in no handout and in no course: unpack the handout that your course gives out, put your "
-            "files into its folder, and run `grade check` there"
-        ) from None

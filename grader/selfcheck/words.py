@@ -3,7 +3,8 @@
 Made from a `StudentView` and nothing else. Every verdict stands there as a word; colours only repeat it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -19,6 +20,8 @@ _RIGHT, _WRONG, _FAINT, _HEAD = "green", "bold red", "dim", "bold"
 _MOST_CELLS = 64
 #: Lines of what the code printed during one check.
 _MOST_PRINTED = 12
+#: Checks of one callable that are told at length, and titles of those that something else explains.
+_MOST_AT_LENGTH, _MOST_EXPLAINED = 2, 4
 #: What stands below a check's title begins under it.
 _INDENT = " " * 19
 
@@ -118,22 +121,41 @@ def _matrix(side: str, matrix: StudentMatrix, style: str = "") -> Iterator[Text]
 
 
 def _failures(part: StudentPart, view: StudentView, telling: Telling) -> Iterator[Text]:
-    """The failed checks of a part: at length where nothing above explains them, and where the one before does not."""
+    """The failed checks of a part: at length what nothing above explains, and some of it only."""
     failed = [check for check in view.checks if check.part == part.name and check.verdict is not Verdict.PASSED]
     if not failed:
         return
-    explained = {check for diagnosis in view.diagnoses for check in diagnosis.checks}
     titles = {check.id: check.title for check in view.checks}
+    explained = {check for diagnosis in view.diagnoses for check in diagnosis.checks}
+    others = [check for check in failed if telling.is_everything or check.id not in explained]
     yield Text(part.file, style=_HEAD)
-    told = ""
-    for check in failed:
+    yield from _some_at_length(others, titles, telling)
+    yield from _explained([check for check in failed if check not in others])
+    yield Text()
+
+
+def _some_at_length(checks: Iterable[StudentCheck], titles: Mapping[str, str], telling: Telling) -> Iterator[Text]:
+    """Each at length, but where the one before says the same, or where its callable has had its share."""
+    told, shares = "", Counter[str]()
+    for check in checks:
         yield _failed(check)
-        if telling.is_everything or (check.id not in explained and _problem(check) != told):
+        is_new = _problem(check) != told and shares[check.callable] < _MOST_AT_LENGTH
+        if telling.is_everything or is_new:
             yield from _at_length(check, titles)
             told = _problem(check)
-    if not telling.is_everything and any(check.id in explained for check in failed):
-        yield Text(f"{_INDENT}(explained above; --all tells each of these at length)", style=_FAINT)
-    yield Text()
+            shares[check.callable] += 1
+    left_out = [name for name, count in shares.items() if count == _MOST_AT_LENGTH]
+    if left_out and not telling.is_everything:
+        yield Text(f"{_INDENT}(--all tells all of these at length)", style=_FAINT)
+
+
+def _explained(checks: Sequence[StudentCheck]) -> Iterator[Text]:
+    """Those that something above explains: some titles, and how many more."""
+    yield from map(_failed, checks[:_MOST_EXPLAINED])
+    more = len(checks) - _MOST_EXPLAINED
+    if checks:
+        text = f"and {_counted(more, 'more check')}, all explained above" if more > 0 else "explained above"
+        yield Text(f"{_INDENT}({text}; --all tells each at length)", style=_FAINT)
 
 
 def _failed(check: StudentCheck) -> Text:
