@@ -13,6 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NoReturn
 
+from grader.fault import Fault
 from grader.people.called import Called, Handed
 from grader.sheet import Line, quoted, read_sheet
 from grader.show import for_terminal
@@ -25,7 +26,7 @@ _POINTS = re.compile(r"\d{1,7}(?:[.,]\d{1,2})?", re.ASCII)
 _MOST_NEAR = 3
 
 
-class OverrideError(Exception):
+class OverrideError(Fault):
     """The overrides cannot be used; the text says in which line, what was found and what was wanted."""
 
 

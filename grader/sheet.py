@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.fault import Fault
 from grader.show import for_terminal
 
 _DELIMITERS = (",", ";", "\t")
@@ -20,7 +21,7 @@ _MOST_BYTES = 16 * 2**20
 _LONGEST_QUOTE = 40
 
 
-class SheetError(Exception):
+class SheetError(Fault):
     """The table cannot be used; the text says in which line, what was found and what was wanted."""
 
 

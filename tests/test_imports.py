@@ -104,7 +104,7 @@ def test_imports_no_module_is_a_drawer():
 
 def test_imports_finding_submissions_reads_none():
     """Where they are is a matter of names; only `intake` opens what a student handed in."""
-    assert {"grader.handed_in", "grader.names", "grader.record"} == reachable("grader.find")
+    assert {"grader.fault", "grader.handed_in", "grader.names", "grader.record"} == reachable("grader.find")
 
 
 def test_imports_taking_archives_apart_happens_in_a_process_of_its_own():
@@ -146,7 +146,7 @@ def test_imports_renderers_read_reports_and_nothing_behind_them(name):
 @pytest.mark.parametrize("name", [name for name in FILES if name.startswith("grader.export")])
 def test_imports_exporters_read_records_and_renderers_and_nothing_behind_them(name):
     """A file for another tool is made from the report, and from what that tool exported: nothing that grades."""
-    allowed = {f"grader.{name}" for name in (*RECORDS, "show", "student_view", "verdict")}
+    allowed = {f"grader.{name}" for name in (*RECORDS, "fault", "show", "student_view", "verdict")}
 
     assert [] == sorted(
         other

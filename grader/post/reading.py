@@ -1,35 +1,12 @@
-"""What is posted: the report, and the one submission of it that a pull request is about."""
+"""What is posted: the one submission of a report that a pull request is about, and where it lies in the repository."""
 
 import difflib
-from pathlib import Path
 
 from grader.post.errors import WrongUse
 from grader.report import Report, Submission
-from grader.report_json import ReportError, from_json
 
-_FILE = "report.json"
 #: Names of submissions in a message.
 _MOST_NAMES = 10
-
-
-def read_report(path: Path) -> Report:
-    """Read a report.
-
-    Args:
-        path: report.json, or the folder it lies in.
-
-    Raises:
-        WrongUse: there is none, or it cannot be read.
-    """
-    file = path / _FILE if path.is_dir() else path
-    try:
-        return from_json(file.read_bytes(), str(file))
-    except FileNotFoundError:
-        raise WrongUse(f"{file}: there is no report; name the folder that `grade run` wrote (its -o)") from None
-    except OSError as error:
-        raise WrongUse(f"{file}: cannot be read ({error.strerror})") from None
-    except ReportError as error:
-        raise WrongUse(str(error)) from None
 
 
 def choose(report: Report, student: str | None) -> Submission:

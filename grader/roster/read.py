@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from grader.fault import Fault
 from grader.handed_in import Person
 from grader.record import clean_text
 from grader.roster.columns import WHO, Column, columns_of
@@ -26,7 +27,7 @@ _NOBODY = ("points possible", "student, test", "test student")
 _MUTED = frozenset({"muted", "manual posting"})
 
 
-class RosterError(Exception):
+class RosterError(Fault):
     """A roster cannot be read; the text says in which line, what was found, what was wanted."""
 
 
