@@ -98,7 +98,7 @@ def test_export_junit_with_a_student_is_for_the_student(folder):
 def test_export_markdown_is_of_the_class_or_of_a_student(folder):
     """The summary, or what the student may see."""
     assert "**6 submissions**" in export("markdown", "report").stdout
-    assert "Attention\\: 82.00 of 100.00 points" in export("markdown", "report", "--student", "ada").stdout
+    assert "## Attention: 82.00 of 100.00 points" in export("markdown", "report", "--student", "ada").stdout
 
 
 def test_export_csv_holds_everybody(folder):

@@ -148,12 +148,19 @@ def test_imports_exporters_read_records_and_renderers_and_nothing_behind_them(na
     """A file for another tool is made from the report, and from what that tool exported: nothing that grades."""
     allowed = {f"grader.{name}" for name in (*RECORDS, "fault", "show", "student_view", "verdict")}
 
-    assert [] == sorted(
-        other
-        for other in reachable(name)
-        if other not in allowed and not other.startswith(("grader.export", "grader.people", "grader.render"))
-    )
+    beside = ("grader.export", "grader.people", "grader.render", "grader.told")
+
+    assert [] == sorted(other for other in reachable(name) if other not in allowed and not other.startswith(beside))
     assert not {"torch", "pytest"} & {other.partition(".")[0] for other in GRAPH[name]}
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.startswith("grader.told")])
+def test_imports_what_students_are_told_is_made_from_their_view(name):
+    """Exports and comments share it, so it knows neither; and no answer can be reached from it."""
+    allowed = {f"grader.{name}" for name in (*RECORDS, "show", "student_view", "verdict")}
+    beside = ("grader.render", "grader.told")
+
+    assert [] == sorted(other for other in reachable(name) if other not in allowed and not other.startswith(beside))
 
 
 @pytest.mark.parametrize(

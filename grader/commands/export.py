@@ -124,8 +124,8 @@ def moodle(
 
     A comment that a person wrote or changed is kept.
     """
-    from grader.export.feedback import as_html, feedback
     from grader.export.moodle import HOW_TO_GET_IT, fill
+    from grader.told.paragraphs import as_html, feedback
 
     with delivery(out, report, template) as handed:
         data = handed.template(HOW_TO_GET_IT)
