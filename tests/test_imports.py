@@ -146,7 +146,7 @@ def test_imports_renderers_read_reports_and_nothing_behind_them(name):
 @pytest.mark.parametrize("name", [name for name in FILES if name.startswith("grader.export")])
 def test_imports_exporters_read_records_and_renderers_and_nothing_behind_them(name):
     """A file for another tool is made from the report, and from what that tool exported: nothing that grades."""
-    allowed = {f"grader.{name}" for name in (*RECORDS, "fault", "show", "student_view", "verdict")}
+    allowed = {f"grader.{name}" for name in (*RECORDS, "fault", "sheet", "show", "student_view", "verdict")}
 
     beside = ("grader.export", "grader.people", "grader.render", "grader.told")
 
