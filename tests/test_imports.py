@@ -43,6 +43,8 @@ def absolute(name, node):
 
 #: What a report is made of.
 RECORDS = ("adjustment", "finding", "handed_in", "late", "record", "report")
+#: What a student's eyes are given from it, and how strings are made safe for them.
+SHOWN = ("show", "student_records", "student_view", "verdict")
 GRAPH = {name: imports_of(name) for name in FILES}
 
 
@@ -135,7 +137,7 @@ def test_imports_leaves_take_nothing_of_grader(name):
 @pytest.mark.parametrize("name", [name for name in FILES if name.startswith("grader.render")])
 def test_imports_renderers_read_reports_and_nothing_behind_them(name):
     """A page is made from the report alone: no torch, no pytest, nothing that grades."""
-    allowed = {f"grader.{name}" for name in (*RECORDS, "means", "regrade", "show", "student_view", "verdict")}
+    allowed = {f"grader.{name}" for name in (*RECORDS, "means", "regrade", *SHOWN)}
 
     assert [] == sorted(
         other for other in reachable(name) if other not in allowed and not other.startswith("grader.render")
@@ -146,7 +148,7 @@ def test_imports_renderers_read_reports_and_nothing_behind_them(name):
 @pytest.mark.parametrize("name", [name for name in FILES if name.startswith("grader.export")])
 def test_imports_exporters_read_records_and_renderers_and_nothing_behind_them(name):
     """A file for another tool is made from the report, and from what that tool exported: nothing that grades."""
-    allowed = {f"grader.{name}" for name in (*RECORDS, "fault", "sheet", "show", "student_view", "verdict")}
+    allowed = {f"grader.{name}" for name in (*RECORDS, "fault", "sheet", *SHOWN)}
 
     beside = ("grader.export", "grader.people", "grader.render", "grader.told")
 
@@ -157,7 +159,7 @@ def test_imports_exporters_read_records_and_renderers_and_nothing_behind_them(na
 @pytest.mark.parametrize("name", [name for name in FILES if name.startswith("grader.told")])
 def test_imports_what_students_are_told_is_made_from_their_view(name):
     """Exports and comments share it, so it knows neither; and no answer can be reached from it."""
-    allowed = {f"grader.{name}" for name in (*RECORDS, "show", "student_view", "verdict")}
+    allowed = {f"grader.{name}" for name in (*RECORDS, *SHOWN)}
     beside = ("grader.render", "grader.told")
 
     assert [] == sorted(other for other in reachable(name) if other not in allowed and not other.startswith(beside))

@@ -11,7 +11,7 @@ from grader.commands.delivery import delivery
 
 if TYPE_CHECKING:
     from grader.report import Report, Submission
-    from grader.student_view import StudentView
+    from grader.student_records import StudentView
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -13,7 +13,7 @@ from grader.record import points_text
 from grader.render.causes import Finding
 from grader.report import RunHeader, Status, Submission
 from grader.show import for_xml
-from grader.student_view import StudentView
+from grader.student_records import StudentView
 from grader.told.paragraphs import as_text, mistake_paragraphs
 from grader.verdict import Verdict
 

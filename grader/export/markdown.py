@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from grader.render.markdown import summary_markdown
 from grader.render.overview import summarise
 from grader.report import RunHeader, Submission
-from grader.student_view import StudentView
+from grader.student_records import StudentView
 from grader.told.markdown import pieces
 
 

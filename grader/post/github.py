@@ -23,7 +23,7 @@ from grader.post.outcome import Outcome, State
 from grader.post.summary import VARIABLE, append_summary
 from grader.post.target import Target
 from grader.report import Status
-from grader.student_view import StudentView
+from grader.student_records import StudentView
 from grader.told.markdown import LEFT_OUT, pieces
 from grader.told.paragraphs import title
 from grader.verdict import Verdict

@@ -2,7 +2,7 @@
 
 from grader.post.fit import fit
 from grader.show import for_lms_comment
-from grader.student_view import StudentView
+from grader.student_records import StudentView
 from grader.told.paragraphs import feedback, sections
 
 #: Canvas's `maximum_text_length`, less one.

@@ -11,7 +11,7 @@ from grader.record import points_text
 from grader.render.causes import Cause, Finding, Printed, find_causes
 from grader.report import Status
 from grader.show import for_github_html, for_github_prose, for_markdown, for_markdown_block
-from grader.student_view import StudentAdjustment, StudentCharge, StudentDiagnosis, StudentView
+from grader.student_records import StudentAdjustment, StudentCharge, StudentDiagnosis, StudentView
 from grader.told.paragraphs import title
 from grader.verdict import Verdict
 

@@ -15,7 +15,7 @@ from grader.record import points_text
 from grader.render.causes import Cause, find_causes
 from grader.report import Status
 from grader.show import for_html, for_terminal
-from grader.student_view import StudentAdjustment, StudentDiagnosis, StudentPart, StudentView
+from grader.student_records import StudentAdjustment, StudentDiagnosis, StudentPart, StudentView
 
 #: Things to fix that are told one by one: a comment is read from its top.
 _MOST_CAUSES = 8
