@@ -215,7 +215,7 @@ def test_imports_network_is_used_by_one_module():
 
 def test_imports_posting_needs_neither_torch_nor_a_client_until_something_is_sent():
     """`--dry-run`, and a wrong option, are told at once."""
-    loaded = loaded_by("import grader.commands.post, grader.post.github, grader.post.canvas, grader.post.reading")
+    loaded = loaded_by("import grader.commands.post, grader.post.github, grader.post.canvas, grader.post.target")
 
     assert not {"torch", "pytest", "numpy", "httpx"} & loaded
 

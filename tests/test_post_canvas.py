@@ -83,7 +83,7 @@ def test_canvas_first_time_sends_grade_and_comment_in_one_request(lms, post):
     assert 10.0 == lms.score(ADA)
     (comment,) = lms.comments(ADA)
     assert comment.startswith(
-        f"{MARK}\n\nAttention: 10.00 of 100.00 points\nThe code earned: 12.50 points\n  -2.50  1 day"
+        f"{MARK}\n\nAttention: 10.00 of 100.00 points\nThe code earned 12.50 points.\n- Handed in late: -2.50 points. 1"
     )
     assert (State.SENT, "10.00 (grade, was none, comment)") == (
         outcomes["ada (101)"].state,

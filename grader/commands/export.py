@@ -149,8 +149,8 @@ def gradescope(report: Path, out: Path | None, students: tuple[str, ...]) -> Non
     Where the grader failed on it nothing is written and the exit code is 2: Gradescope then says that the autograder
     failed, and gives no 0.
     """
-    from grader.export.chosen import choose_one
     from grader.export.gradescope import results_json
+    from grader.people.chosen import choose_one
     from grader.report_file import read_report
 
     with delivery(out, report) as handed:
@@ -207,7 +207,7 @@ def csv(report: Path, out: Path | None, students: tuple[str, ...]) -> None:
 
 
 def _chosen(place: Path, students: Sequence[str]) -> "tuple[Report, tuple[Submission, ...]]":
-    from grader.export.chosen import choose
+    from grader.people.chosen import choose
     from grader.report_file import read_report
 
     report = read_report(place)

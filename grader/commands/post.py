@@ -34,7 +34,11 @@ def command() -> None:
 
 @command.command("github")
 @_report
-@click.option("--student", metavar="ID", help="The submission, where the report has several.")
+@click.option(
+    "--student",
+    metavar="ID",
+    help="The submission, where the report has several: its id, or a person's name, address, login or number.",
+)
 @click.option("--repo", metavar="OWNER/NAME", help="The repository.  [default: GITHUB_REPOSITORY]")
 @click.option("--pr", type=click.IntRange(min=1), help="The pull request.  [default: that of the workflow's event]")
 @click.option("--sha", help="The commit that was graded.  [default: that of the event, or of the pull request]")
@@ -77,18 +81,18 @@ def github(
     with _ending():
         from datetime import date
 
+        from grader.people.chosen import choose_one
         from grader.post import github as post
         from grader.post.address import Address
         from grader.post.http import Client
-        from grader.post.reading import choose, folder_in_repository
         from grader.post.summary import VARIABLE
-        from grader.post.target import read_target
+        from grader.post.target import folder_in_repository, read_target
         from grader.post.token import read_token
         from grader.report_file import read_report
         from grader.student_view import student_view
 
         run = read_report(report)
-        submission = choose(run, student)
+        submission = choose_one(run, [student] if student is not None else [])
         target = read_target(repo, pr, sha, os.environ)
         where = "--url" if url else "GITHUB_API_URL"
         address = Address.parse(url or os.environ.get("GITHUB_API_URL") or post.API, where)

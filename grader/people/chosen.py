@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from grader.export.error import ExportError
+from grader.fault import Fault
 from grader.people.called import Called
 from grader.report import Report, Submission
 
 #: Candidates and near matches that a message names.
 _MOST_NAMED, _MOST_NEAR = 8, 3
+
+
+class ChoiceError(Fault):
+    """No submission, or not one, is meant; the text lists some that are there."""
 
 
 def choose(report: Report, wanted: Sequence[str]) -> tuple[Submission, ...]:
@@ -19,7 +23,7 @@ def choose(report: Report, wanted: Sequence[str]) -> tuple[Submission, ...]:
         wanted: ids, globs of ids, or a name, address, login or number of one of a submission's people.
 
     Raises:
-        ExportError: one of them means nothing in the report.
+        ChoiceError: one of them means nothing in the report.
     """
     if not wanted:
         return report.submissions
@@ -27,25 +31,29 @@ def choose(report: Report, wanted: Sequence[str]) -> tuple[Submission, ...]:
     for one in wanted:
         found = _meant(report, called, one)
         if not found:
-            close = called.near(one, _MOST_NEAR)
-            near = f"; near: {', '.join(close)}" if close else ""
-            raise ExportError(f"--student {one}: no submission of the report is meant by it{near}")
+            near = called.near(one, _MOST_NEAR)
+            told = f"near: {', '.join(near)}" if near else f"there are {_listed(report.submissions)}"
+            raise ChoiceError(f"--student {one}: no submission of the report is meant by it; {told}")
         ids |= found
     return tuple(submission for submission in report.submissions if submission.id in ids)
 
 
 def choose_one(report: Report, wanted: Sequence[str]) -> Submission:
-    """The one submission that is meant. Raises ExportError as `choose` does, and where there are several, or none."""
+    """The one submission that is meant. Raises ChoiceError as `choose` does, and where there are several, or none."""
     found = choose(report, wanted)
     if len(found) == 1:
         return found[0]
     if not found:
-        raise ExportError("the report holds no submission")
-    names = ", ".join(submission.id for submission in found[:_MOST_NAMED])
-    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    raise ExportError(
-        f"{len(found)} submissions are meant, and this is made for one: choose it with --student ({names}{more})"
+        raise ChoiceError("the report holds no submission")
+    raise ChoiceError(
+        f"{len(found)} submissions are meant, and this is made for one: choose it with --student ({_listed(found)})"
     )
+
+
+def _listed(submissions: Sequence[Submission]) -> str:
+    names = ", ".join(submission.id for submission in submissions[:_MOST_NAMED])
+    more = f" and {len(submissions) - _MOST_NAMED} more" if len(submissions) > _MOST_NAMED else ""
+    return f"{names}{more}" or "none"
 
 
 def _meant(report: Report, called: Called, one: str) -> set[str]:
