@@ -119,6 +119,15 @@ def test_join_number_and_address_of_two_students_choose_neither():
     )
 
 
+def test_join_contradicted_submission_is_no_groups_either():
+    """Its name may be one, but who it is was told, and told wrongly."""
+    found = submission("Lab", Person(lms_id="11", email="zang@uni.example"))
+
+    joined = join([found, submission("kim.lee")], roster(ADA, ZOE, KIM, groups=[("Lab",), (), ("Lab",)]))
+
+    assert ("Lab",) == joined.strangers
+
+
 def test_join_name_of_somebody_with_a_submission_by_number_is_anothers():
     """A stranger who is called like a student does not become that student."""
     joined = join([submission("k", Person(name="Kim Lee")), submission("13", Person(lms_id="13"))], roster(KIM))
