@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from grader.fault import Fault
 from grader.late import LatePolicy
 
 FILE = "assignment.toml"
@@ -29,7 +30,7 @@ _MOST_NAMED = 12
 _POSITION = "position"
 
 
-class AssignmentError(Exception):
+class AssignmentError(Fault):
     """An assignment cannot be used; the text says where, what was found, what was wanted."""
 
 

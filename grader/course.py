@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.assignment import FILE, Assignment, read_assignment
+from grader.fault import Fault
 
 
-class CourseError(Exception):
+class CourseError(Fault):
     """No course, or no assignment, could be settled on; the text says what to do."""
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from grader.adjust import Adjusting
 from grader.assignment import Assignment
-from grader.overrides import Handed, Override, match_overrides, must_know_checks, read_overrides
+from grader.overrides import Override, match_overrides, must_know_checks, read_overrides
+from grader.people.called import Handed
 from grader.publish import is_published, publish_submission
 from grader.report import RunHeader, Submission
 from grader.store import Earlier, Store

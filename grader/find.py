@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 
+from grader.fault import Fault
 from grader.handed_in import HandIn, Person
 from grader.names import archive_id, are_copies, is_archive, is_noise, is_notebook, notebook_of, stands_for
 from grader.record import clean_text
@@ -17,7 +18,7 @@ _MOST_LOOKED_AT = 2000
 _READ = "zip, tar and tar.gz archives are read"
 
 
-class FindError(Exception):
+class FindError(Fault):
     """Nothing to grade was found; the text says where and what to do."""
 
 

@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from grader.assignment import Rules
+from grader.fault import Fault
 
 _BOOT = Path(__file__).with_name("worker") / "boot.py"
 #: Seconds to wait for a zygote to import torch, on the slowest machine we know of.
@@ -53,7 +54,7 @@ NO_RULES = Rules()
 _PASSED_ON = ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
 
-class LaunchError(Exception):
+class LaunchError(Fault):
     """A process of the grader's own could not be started, or has gone: never the student's fault."""
 
 

@@ -6,15 +6,15 @@ is nobody's is no error: the submission may come later. What it does to a score 
 
 import difflib
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
-from grader.handed_in import Person
+from grader.fault import Fault
+from grader.people.called import Called, Handed
 from grader.sheet import Line, quoted, read_sheet
 from grader.show import for_terminal
 
@@ -26,7 +26,7 @@ _POINTS = re.compile(r"\d{1,7}(?:[.,]\d{1,2})?", re.ASCII)
 _MOST_NEAR = 3
 
 
-class OverrideError(Exception):
+class OverrideError(Fault):
     """The overrides cannot be used; the text says in which line, what was found and what was wanted."""
 
 
@@ -47,15 +47,6 @@ class Override:
     def what(self) -> str:
         """What it decides, as the table says it."""
         return self.check or TOTAL
-
-
-class Handed(Protocol):
-    """What is needed of a submission to know whose it is; `find.Found` and `report.Submission` have it."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def people(self) -> tuple[Person, ...]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,24 +96,24 @@ def must_know_checks(overrides: Iterable[Override], checks: Mapping[str, Decimal
 def match_overrides(overrides: Iterable[Override], submissions: Sequence[Handed]) -> Matched:
     """Find the submission of every line, by id, e-mail, login, number on the platform, or name.
 
-    Capitals and blanks do not count. An id goes before all others, a name for people comes last.
+    Capitals and blanks do not count, nor does the order that a comma turns round. An id goes before all others, a
+    name for people comes last.
 
     Raises:
         OverrideError: a line fits several submissions, or two lines decide the same.
     """
-    books = _books(submissions)
+    called = Called(submissions)
     by_id: dict[str, list[Override]] = defaultdict(list)
     remarks = []
     for one in overrides:
-        ids = next((ids for book in books if (ids := book.get(one.student) or book.get(_key(one.student)))), [])
+        ids = called.find(one.student)
         if len(ids) > 1:
             _fail(one, f"{quoted(one.student)} fits several submissions ({_listed(ids)}); write the id of one of them")
         if ids:
             by_id[ids[0]].append(one)
         else:
-            remarks.append(
-                f"{one.where}: no submission is of {quoted(one.student)}{_near(one.student, books)}; left out"
-            )
+            near = _near(called.near(one.student, _MOST_NEAR))
+            remarks.append(f"{one.where}: no submission is of {quoted(one.student)}{near}; left out")
     _must_differ((id, one) for id, of_one in by_id.items() for one in of_one)
     for submission in submissions:
         if len(submission.people) > 1 and submission.id in by_id:
@@ -170,32 +161,8 @@ def _must_differ(named: Iterable[tuple[str, Override]]) -> None:
             )
 
 
-def _books(submissions: Sequence[Handed]) -> list[Mapping[str, list[str]]]:
-    """Ids of submissions by what they may be called, one book a kind of name, the surest first."""
-    ids: dict[str, list[str]] = defaultdict(list)
-    addresses: dict[str, list[str]] = defaultdict(list)
-    names: dict[str, list[str]] = defaultdict(list)
-    exact = {one.id: [one.id] for one in submissions}  # two may differ in capitals only
-    for one in submissions:
-        ids[_key(one.id)].append(one.id)
-        for key in {
-            _key(text) for person in one.people for text in (person.email, person.login, person.lms_id) if text
-        }:
-            addresses[key].append(one.id)
-        for key in {_key(person.name) for person in one.people if person.name}:
-            names[key].append(one.id)
-    return [exact, ids, addresses, names]
-
-
-def _key(text: str) -> str:
-    """What two spellings of a name have in common."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def _near(student: str, books: Iterable[Mapping[str, list[str]]]) -> str:
-    known = {key: ids[0] for book in books for key, ids in book.items()}
-    close = difflib.get_close_matches(_key(student), known, n=_MOST_NEAR)
-    return f" (near: {_listed(dict.fromkeys(known[key] for key in close))})" if close else ""
+def _near(ids: Sequence[str]) -> str:
+    return f" (near: {_listed(ids)})" if ids else ""
 
 
 def _listed(ids: Iterable[str]) -> str:

@@ -17,6 +17,11 @@ def round_score(points: Decimal) -> Decimal:
     return points.quantize(_CENT, ROUND_HALF_UP)
 
 
+def points_text(points: Decimal | None, none: str = "") -> str:
+    """Two places and a point; `none` where there are no points."""
+    return none if points is None else f"{points:.2f}"
+
+
 def clean_text(text: str) -> str:
     r"""Spell out what UTF-8 cannot hold: the byte 0xFF of a folder's name becomes \xff."""
     return text if text.isascii() else _SURROGATE.sub(_spell_surrogate, text)

@@ -11,12 +11,13 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from grader.fault import Fault
 from grader.record import Record
 from grader.report import SCHEMA_VERSION, Report, RunHeader, Submission
 from grader.show import for_json
 
 
-class ReportError(ValueError):
+class ReportError(Fault):
     """A text is not a report of this version.
 
     The facts are attributes: `where` in which file and field, what was `found`, what was `wanted`.

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from grader.assignment import Assignment
+from grader.fault import Fault
 from grader.find import Found
 from grader.means import different_means
 from grader.report import RunHeader, Status, Submission
@@ -14,7 +15,7 @@ from grader.stage import file_digest, stage
 from grader.store import Earlier, Store
 
 
-class ResumeError(Exception):
+class ResumeError(Fault):
     """An earlier report is in the way, or cannot be continued so; the text says what to do."""
 
 

@@ -1,6 +1,6 @@
 """One run of `grade`: from a folder of submissions to a folder of reports.
 
-Finds, begins or resumes, grades, publishes. Every fault a user can cause is raised as `RunError`, with its exit code.
+Finds, begins or resumes, grades, publishes. Whatever a user can put right is raised as a `Fault`, with its exit code.
 What needs no torch is imported and settled first: a wrong word costs no seconds, and the zygote imports its torch
 while this process imports its own.
 """
@@ -15,47 +15,29 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grader import interrupt
-from grader.assignment import Assignment, AssignmentError
-from grader.course import Course, CourseError, find_course
+from grader.assignment import Assignment
+from grader.course import Course, find_course
+from grader.fault import Fault
 from grader.final import Finals, finals_of
-from grader.find import FindError, Found, matching
+from grader.find import Found, matching
 from grader.header import continued, make_header
-from grader.intake import IntakeError, file_names
-from grader.launch import ONE_THREAD, ForkLauncher, LaunchError, SpawnLauncher, Zygote, can_fork
-from grader.layouts.layout import LayoutError
-from grader.overrides import OverrideError
+from grader.intake import file_names
+from grader.launch import ONE_THREAD, ForkLauncher, SpawnLauncher, Zygote, can_fork
 from grader.publish import publish_class, publish_submission
 from grader.render.overview import Overview
 from grader.report import Isolation, RunHeader, Status, Submission
-from grader.report_json import ReportError
-from grader.resume import ResumeError, earlier_report, gone, must_match, seed_of, split
+from grader.resume import earlier_report, gone, must_match, seed_of, split
 from grader.roll import Roll, call_roll, head, sign
-from grader.roster.read import RosterError
-from grader.sheet import SheetError
-from grader.store import Earlier, Store, StoreError
+from grader.store import Earlier, Store
 from grader.terminal import Screen
 from grader.worker.sandbox.privileges import hide_memory
 
 #: Exit codes of `grade`; one that was interrupted has that of its signal.
 GRADED, SOME_UNGRADED, USAGE, NOT_ISOLATED, BELOW = 0, 1, 2, 3, 4
 #: What a user can cause, or a machine, told in words already.
-_FAULTS = (
-    AssignmentError,
-    CourseError,
-    FindError,
-    IntakeError,
-    LaunchError,
-    LayoutError,
-    OverrideError,
-    ReportError,
-    ResumeError,
-    RosterError,
-    SheetError,
-    StoreError,
-)
 
 
-class RunError(Exception):
+class RunError(Fault):
     """The run cannot go on; the text says where, what was found, what was wanted, what to do."""
 
     def __init__(self, text: str, exit_code: int = USAGE) -> None:
@@ -90,14 +72,12 @@ def run(options: Options, screen: Screen) -> int:
     """Grade, and return the exit code.
 
     Raises:
-        RunError: wrong usage, an invalid assignment, or an output folder that cannot be written.
+        Fault: wrong usage, an invalid assignment, or an output folder that cannot be written.
     """
     hide_memory()  # there are answers in it, and tokens in its environment
     store = Store(options.out)
     try:
         return _run(options, store, screen)
-    except _FAULTS as error:
-        raise RunError(str(error)) from None
     except OSError as error:
         what_to_do = (
             "what was finished is kept: put it right and run again with --resume"

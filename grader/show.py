@@ -55,7 +55,6 @@ _ASCII_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 # of no width behind the sign does, as dependabot and renovate write it.
 _REFERRING = re.compile("[@#]")
 _NO_WIDTH = "&#8203;"
-_BACKTICKS = re.compile("`+")
 # Markup, and what a platform makes a link of.
 _ACTIVE_IN_COMMENT = re.compile(r"<(?=[A-Za-z/!?])|:(?=//)|\bwww\d*(?=\.)", re.IGNORECASE)
 # A GitHub runner reads `::name::` at the start of a line and the older `##[name]` anywhere in it (actions/runner,

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from grader.fault import Fault
 from grader.report import RunHeader, Submission
 from grader.report_json import ReportError, from_json, json_chunks, submission_from_json
 from grader.whole_file import TORN, replace_whole
@@ -31,7 +32,7 @@ _LOCK = ".lock"
 _OVERRIDE = re.compile(rb'"kind": ?"override"')
 
 
-class StoreError(Exception):
+class StoreError(Fault):
     """The output folder cannot be used; the text says why and what to do."""
 
 

@@ -3,13 +3,13 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from grader.record import points_text
 from grader.render.overview import Overview, Row
 from grader.report import Grader, Isolation, RunHeader, Status
 from grader.show import for_terminal
@@ -184,15 +184,11 @@ def _table(overview: Overview, width: int) -> Table:
 
 def _cells(row: Row, parts: list[str], has_final: bool) -> list[Text]:
     style = "" if row.status is Status.GRADED else "bold red"
-    score = Text(_points(row.score), style=style or ("" if has_final else "bold"))
+    score = Text(points_text(row.score, "-"), style=style or ("" if has_final else "bold"))
     return [
         Text(for_terminal(" ".join(row.id.split()))),
-        *([Text(_points(row.final_score), style="bold")] if has_final else []),
+        *([Text(points_text(row.final_score, "-"), style="bold")] if has_final else []),
         score,
-        *(Text(_points(row.parts.get(part))) for part in parts),
+        *(Text(points_text(row.parts.get(part), "-")) for part in parts),
         Text(for_terminal(row.first_problem), style=style, no_wrap=True, overflow="ellipsis"),
     ]
-
-
-def _points(points: Decimal | None) -> str:
-    return "-" if points is None else f"{points:.2f}"

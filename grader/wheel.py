@@ -16,6 +16,7 @@ from importlib.metadata import Distribution
 from pathlib import Path
 
 import grader
+from grader.fault import Fault
 from grader.zipped import Member, write_zip
 
 #: Name of the distribution, as pyproject.toml has it.
@@ -27,7 +28,7 @@ _METADATA = ("METADATA", "entry_points.txt", "top_level.txt")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: grade\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
-class WheelError(Exception):
+class WheelError(Fault):
     """No wheel can be made of this installation; the text says why and what to do."""
 
 

@@ -67,11 +67,8 @@ def test_compare_writes_json_and_csv(run, reports):
     [
         (["old"], "Missing argument 'NEW'"),
         (["old", "nowhere"], "nowhere' does not exist"),
-        (["old", "empty"], "empty: got no report.json in it, wanted the folder of a report, or the file itself"),
-        (
-            ["open", "new"],
-            "open: got a run that has not ended, wanted a finished one: go on with it by grade run --resume",
-        ),
+        (["old", "empty"], "empty holds no report.json; wanted the folder that `grade` wrote"),
+        (["open", "new"], "holds a run that has not ended; end it: grade ... -o "),
         (["old", "torn.json"], "torn.json: got "),
         (["old", "new", "-o", "old/report.json/x.csv"], "name another file"),
     ],

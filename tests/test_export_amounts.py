@@ -4,7 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from grader.export.amounts import has_decimal_comma, points_text, read_points, scaled
+from grader.export.amounts import has_decimal_comma, read_points, scaled
+from grader.record import points_text
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_export_junit_with_a_student_is_for_the_student(folder):
 def test_export_markdown_is_of_the_class_or_of_a_student(folder):
     """The summary, or what the student may see."""
     assert "**6 submissions**" in export("markdown", "report").stdout
-    assert "Attention\\: 82.00 of 100.00 points" in export("markdown", "report", "--student", "ada").stdout
+    assert "## Attention: 82.00 of 100.00 points" in export("markdown", "report", "--student", "ada").stdout
 
 
 def test_export_csv_holds_everybody(folder):
@@ -117,7 +117,7 @@ def test_export_csv_holds_everybody(folder):
         (["csv", "report", "-o", "report/report.json"], "is the report itself, which stays as it is; name another"),
         (["csv", "nowhere"], "nowhere does not exist; wanted a report's folder, or its report.json"),
         (["csv", "."], "holds no report.json; wanted the folder that `grade` wrote"),
-        (["csv", "broken"], "broken holds a run that was broken off; end it: grade ... -o broken --resume"),
+        (["csv", "broken"], "broken holds a run that has not ended; end it: grade ... -o broken --resume"),
         (["csv", "canvas.csv"], "canvas.csv: got "),
         (["csv", "report", "-o", "report"], "report: Is a directory; nothing was written"),
         (["csv", "report", "-o", "no/where.csv"], "no/where.csv: No such file or directory; nothing was written"),

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_people import canvas_export, moodle_worksheet
 
-from grader.export.error import ExportError
 from grader.export.template import read_template
+from grader.fault import Fault
 
 CELLS = st.text(st.sampled_from('a1,;"\t\r\n é王'), max_size=6)
 
@@ -79,7 +79,7 @@ def test_template_titles_decide_which_sign_is_between_cells():
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"a,b\n1,\xe9\n", "grades.csv, line 2: got the byte 0xe9, wanted UTF-8; download the file anew"),
+        (b"a,b\n1,\xe9\n", "grades.csv, line 2: byte 0xe9 is not UTF-8; download the file anew"),
         (b'a,b\n1,"2\n3,4\n', "grades.csv, line 2: a quote is opened and never closed; the file is damaged"),
         (b'a,b\n1,"2"3\n', "grades.csv, line 2: there is '3' behind a closing quote; the file is damaged"),
         (b"", "grades.csv: no column 'a'; its first line has nothing"),
@@ -88,7 +88,7 @@ def test_template_titles_decide_which_sign_is_between_cells():
 )
 def test_template_that_cannot_be_used_says_where_and_why(data, words):
     """Another encoding, damage, and a file about something else."""
-    with pytest.raises(ExportError) as raised:
+    with pytest.raises(Fault) as raised:
         read_template(data, "grades.csv", ["a"], "get another")
 
     assert str(raised.value).startswith(words)

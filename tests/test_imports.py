@@ -43,6 +43,8 @@ def absolute(name, node):
 
 #: What a report is made of.
 RECORDS = ("adjustment", "finding", "handed_in", "late", "record", "report")
+#: What a student's eyes are given from it, and how strings are made safe for them.
+SHOWN = ("show", "student_records", "student_view", "verdict")
 GRAPH = {name: imports_of(name) for name in FILES}
 
 
@@ -104,7 +106,7 @@ def test_imports_no_module_is_a_drawer():
 
 def test_imports_finding_submissions_reads_none():
     """Where they are is a matter of names; only `intake` opens what a student handed in."""
-    assert {"grader.handed_in", "grader.names", "grader.record"} == reachable("grader.find")
+    assert {"grader.fault", "grader.handed_in", "grader.names", "grader.record"} == reachable("grader.find")
 
 
 def test_imports_taking_archives_apart_happens_in_a_process_of_its_own():
@@ -135,7 +137,7 @@ def test_imports_leaves_take_nothing_of_grader(name):
 @pytest.mark.parametrize("name", [name for name in FILES if name.startswith("grader.render")])
 def test_imports_renderers_read_reports_and_nothing_behind_them(name):
     """A page is made from the report alone: no torch, no pytest, nothing that grades."""
-    allowed = {f"grader.{name}" for name in (*RECORDS, "means", "regrade", "show", "student_view", "verdict")}
+    allowed = {f"grader.{name}" for name in (*RECORDS, "means", "regrade", *SHOWN)}
 
     assert [] == sorted(
         other for other in reachable(name) if other not in allowed and not other.startswith("grader.render")
@@ -146,14 +148,21 @@ def test_imports_renderers_read_reports_and_nothing_behind_them(name):
 @pytest.mark.parametrize("name", [name for name in FILES if name.startswith("grader.export")])
 def test_imports_exporters_read_records_and_renderers_and_nothing_behind_them(name):
     """A file for another tool is made from the report, and from what that tool exported: nothing that grades."""
-    allowed = {f"grader.{name}" for name in (*RECORDS, "show", "student_view", "verdict")}
+    allowed = {f"grader.{name}" for name in (*RECORDS, "fault", "sheet", *SHOWN)}
 
-    assert [] == sorted(
-        other
-        for other in reachable(name)
-        if other not in allowed and not other.startswith(("grader.export", "grader.render"))
-    )
+    beside = ("grader.export", "grader.people", "grader.render", "grader.told")
+
+    assert [] == sorted(other for other in reachable(name) if other not in allowed and not other.startswith(beside))
     assert not {"torch", "pytest"} & {other.partition(".")[0] for other in GRAPH[name]}
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.startswith("grader.told")])
+def test_imports_what_students_are_told_is_made_from_their_view(name):
+    """Exports and comments share it, so it knows neither; and no answer can be reached from it."""
+    allowed = {f"grader.{name}" for name in (*RECORDS, *SHOWN)}
+    beside = ("grader.render", "grader.told")
+
+    assert [] == sorted(other for other in reachable(name) if other not in allowed and not other.startswith(beside))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +215,7 @@ def test_imports_network_is_used_by_one_module():
 
 def test_imports_posting_needs_neither_torch_nor_a_client_until_something_is_sent():
     """`--dry-run`, and a wrong option, are told at once."""
-    loaded = loaded_by("import grader.commands.post, grader.post.github, grader.post.canvas, grader.post.reading")
+    loaded = loaded_by("import grader.commands.post, grader.post.github, grader.post.canvas, grader.post.target")
 
     assert not {"torch", "pytest", "numpy", "httpx"} & loaded
 

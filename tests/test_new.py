@@ -13,6 +13,7 @@ from conftest import Command, write_files
 from grader.assignment import read_assignment
 from grader.course import find_course
 from grader.diagnosis.mistakes import read_mistakes
+from grader.fault import Fault
 from grader.new.command import make
 from grader.new.place import PlaceTaken, place
 from grader.new.template import files_of, files_of_course
@@ -61,12 +62,13 @@ def contents(folder):
     }
 
 
-def refusal(capsys, name, course):
+def refusal(name, course):
     """What is said of a name that cannot be had; and nothing is written."""
     before = contents(course) if course.is_dir() else None
-    assert 2 == make(name, course)
+    with pytest.raises(Fault) as refused:
+        make(name, course)
     assert before == (contents(course) if course.is_dir() else None)
-    return capsys.readouterr().err
+    return str(refused.value)
 
 
 # --- names ------------------------------------------------------------------------------------------------------
@@ -99,14 +101,14 @@ def refusal(capsys, name, course):
         ("wide", "the course knows a mistake wide-nothing-subtracted already"),
     ],
 )
-def test_new_name_that_cannot_be_had_is_told_why(course, capsys, name, told):
+def test_new_name_that_cannot_be_had_is_told_why(course, name, told):
     """And what to do; nothing is written."""
-    assert told in refusal(capsys, name, course)
+    assert told in refusal(name, course)
 
 
-def test_new_name_with_several_faults_is_told_all_of_them(course, capsys):
+def test_new_name_with_several_faults_is_told_all_of_them(course):
     """Nobody has to run it again and again."""
-    text = refusal(capsys, "operator", write_files(course, {"assignments/operator/notes.md": ""}))
+    text = refusal("operator", write_files(course, {"assignments/operator/notes.md": ""}))
 
     assert "'operator' cannot be the name of a new assignment:" in text
     assert "in the place of the module operator" in text
@@ -118,7 +120,7 @@ def test_new_assignment_beside_one_that_cannot_be_read_is_made(course):
     (course / "assignments/other/assignment.toml").write_text("title = ")
     (course / "reference/mistakes/known.toml").write_text("mistake = 3")
 
-    assert 0 == make("fresh", course)
+    make("fresh", course)
 
 
 # --- what is written --------------------------------------------------------------------------------------------
@@ -127,7 +129,7 @@ def test_new_assignment_beside_one_that_cannot_be_read_is_made(course):
 @pytest.mark.parametrize("name", ["layer_norm", "scores", "total", "logits", "a", "b2_3c", "y" * 40])
 def test_new_assignment_is_whole_under_any_name(tmp_path, name):
     """Each file is what it should be, each mistake can be made, and nothing of the original's name is left."""
-    assert 0 == make(name, tmp_path / "course")
+    make(name, tmp_path / "course")
 
     course = find_course(tmp_path / "course")
     assignment = read_assignment(course.folder / "assignments" / name)
@@ -172,10 +174,10 @@ def test_new_assignment_gives_no_answer_away(tmp_path):
 
 def test_new_second_assignment_of_a_course_leaves_the_first_as_it_is(tmp_path):
     """Their mistakes have ids of their own."""
-    assert 0 == make("first", tmp_path)
+    make("first", tmp_path)
     before = contents(tmp_path)
 
-    assert 0 == make("second", tmp_path)
+    make("second", tmp_path)
 
     assert before.items() <= contents(tmp_path).items()
     assert ["first", "second"] == find_course(tmp_path).names
@@ -217,25 +219,25 @@ def test_new_outside_of_a_course_is_told_how_to_make_one(tmp_path):
     assert {} == contents(tmp_path)
 
 
-def test_new_course_within_a_course_is_refused(course, capsys):
+def test_new_course_within_a_course_is_refused(course):
     """The folder would be found as part of the outer one."""
-    text = refusal(capsys, "fresh", course / "assignments/inner")
+    text = refusal("fresh", course / "assignments/inner")
 
     assert f"it lies in the course {course}, and courses do not lie in each other" in text
 
 
-def test_new_course_that_is_a_file_is_refused(tmp_path, capsys):
+def test_new_course_that_is_a_file_is_refused(tmp_path):
     """What is there is named."""
     (tmp_path / "notes").write_text("mine")
 
-    assert "notes: a file; wanted the folder of a course" in refusal(capsys, "fresh", tmp_path / "notes")
+    assert "notes: a file; wanted the folder of a course" in refusal("fresh", tmp_path / "notes")
 
 
 def test_new_course_is_made_around_what_there_is(tmp_path):
     """A folder that holds other things becomes a course; they stay."""
     write_files(tmp_path, {"README.md": "mine", "reference/__init__.py": '"""Mine."""\n'})
 
-    assert 0 == make("fresh", tmp_path)
+    make("fresh", tmp_path)
 
     assert b"mine" == contents(tmp_path)["README.md"]
     assert b'"""Mine."""\n' == contents(tmp_path)["reference/__init__.py"]
@@ -253,11 +255,11 @@ def test_new_course_is_made_around_what_there_is(tmp_path):
         ("submissions_example", "submissions_example is no folder; move it out of the way"),
     ],
 )
-def test_new_file_that_is_in_the_way_stays(course, capsys, at, told):
+def test_new_file_that_is_in_the_way_stays(course, at, told):
     """Nothing is overwritten, and nothing else is written."""
     write_files(course, {at: "somebody's work"})
 
-    assert told in refusal(capsys, "fresh", course)
+    assert told in refusal("fresh", course)
 
 
 def test_new_assignment_that_was_broken_off_is_completed(course):
@@ -266,7 +268,7 @@ def test_new_assignment_that_was_broken_off_is_completed(course):
     assert not any(at.is_relative_to("assignments") for at in some)
     write_files(course, {at.as_posix(): text for at, text in some.items()})
 
-    assert 0 == make("fresh", course)
+    make("fresh", course)
 
     assert {at.as_posix(): text.encode() for at, text in files_of("fresh").items()}.items() <= contents(course).items()
 

@@ -83,7 +83,7 @@ def test_canvas_first_time_sends_grade_and_comment_in_one_request(lms, post):
     assert 10.0 == lms.score(ADA)
     (comment,) = lms.comments(ADA)
     assert comment.startswith(
-        f"{MARK}\n\nAttention: 10.00 of 100.00 points\nThe code earned: 12.50 points\n  -2.50  1 day"
+        f"{MARK}\n\nAttention: 10.00 of 100.00 points\nThe code earned 12.50 points.\n- Handed in late: -2.50 points. 1"
     )
     assert (State.SENT, "10.00 (grade, was none, comment)") == (
         outcomes["ada (101)"].state,
@@ -248,6 +248,7 @@ def test_canvas_list_of_people_is_read_only_where_it_is_needed(lms, post):
         ([Person(login="eve")], "nobody in the course on Canvas has 'eve' as login, e-mail address or number"),
         ([Person(login="twin")], "several students of the course are 'twin'"),
         ([Person(login="jose", lms_id="101")], "101 is the Canvas id of one student, and 'jose' is another, 102"),
+        ([Person(login="jose", email="ada@example.edu")], "'jose' is the name of one student, and 'ada@"),
         ([Person(login="eve", lms_id="555")], "nobody in the course on Canvas has 'eve' or '555'"),
         ([Person(lms_id="../../../users/1")], "nobody in the course on Canvas has '../../../users/1'"),
     ],

@@ -268,7 +268,7 @@ def test_post_canvas_interrupted_ends_with_130_and_says_how_to_go_on(folder, lms
     [
         (["github", "report"], "GITHUB_REPOSITORY: got '', wanted OWNER/NAME"),
         (["github", "report", "--repo", "a/b", "--pr", "1"], "no token: set GITHUB_TOKEN or GH_TOKEN"),
-        (["github", "nothing", "--repo", "a/b", "--pr", "1"], "nothing: there is no report; name the folder"),
+        (["github", "nothing", "--repo", "a/b", "--pr", "1"], "nothing does not exist; wanted a report's folder"),
         (["github", "event.json", "--repo", "a/b", "--pr", "1"], "event.json, pull_request: got {"),
         (["github", "report", "--repo", "a/b", "--pr", "1", "--url", "http://api.example.edu"], "wanted https://"),
         (["github", "report", "--repo", "a/b", "--pr", "1", "--path", "../x"], "--path: got '../x', wanted a folder"),

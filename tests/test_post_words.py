@@ -9,11 +9,12 @@ from sample_report import HOSTILE, make_check, make_header, make_part, make_subm
 
 from grader.adjustment import Adjustment
 from grader.finding import Charge
-from grader.post import markdown, plain
+from grader.post import plain
 from grader.post.annotations import annotations
 from grader.post.fit import fit
 from grader.report import Assignment, Feedback, FeedbackLevel, SourceFile, Status
 from grader.student_view import student_view
+from grader.told import markdown
 from grader.verdict import Verdict
 
 MENTIONS = (
@@ -87,7 +88,7 @@ def test_words_markdown_whole_text_is_as_documented():
         "\n"
         "- `Single_Head.py was read as single_head.py`\n"
         "\n"
-        "Graded 2026-11-29 17:50 UTC by grader 0\\.1\\.0, torch 2\\.13\\.0, seed 7.\n"
+        "1 of 2 checks pass. Graded 2026-11-29 17:50 UTC by grader 0\\.1\\.0, torch 2\\.13\\.0, seed 7.\n"
     ) == shown(submission)
 
 
@@ -101,15 +102,13 @@ def test_words_plain_whole_text_is_as_documented():
         "[grade: attention]\n"
         "\n"
         "Attention: 10.00 of 100.00 points\n"
-        "The code earned: 12.50 points\n"
-        "  -2.50  1 day late\n"
-        "  Single-head attention: 12.50 of 30.00\n"
+        "The code earned 12.50 points.\n"
+        "- Handed in late: -2.50 points. 1 day late\n"
+        "- Single-head attention: 12.50 of 30.00 points\n"
         "\n"
-        "CHECKS THAT DID NOT PASS: 1 of 1\n"
-        "\n"
-        "- Output and weights are right (wrong value, 0.00 of 2.00)\n"
-        "  f(x) is wrong\n"
-        "    found     1"
+        "✗ wrong value: Output and weights are right\n"
+        "f(x) is wrong\n"
+        "  found     1"
     ) == plain.comment_text(view_of(submission), "[grade: attention]")
 
 
@@ -120,9 +119,19 @@ def test_words_what_several_checks_say_is_said_once():
 
     text = shown(submission)
 
-    assert "<summary>Check 0 and 3 more: file does not load, 0.00 of 8.00</summary>" in text
+    assert "<summary>single_head.py: file does not load, 0.00 of 8.00</summary>" in text
     assert 1 == text.count("masked.py does not load")
     assert "- Check 0\n- Check 1\n- Check 2\n- Check 3\n" in text
+
+
+def test_words_what_waits_for_another_check_is_counted_with_it():
+    """It is judged once that is right, and is nothing to fix of its own."""
+    waiting = [make_check(id=f"w{n}", title=f"Waits {n}", verdict="blocked", blocked_by="b") for n in range(2)]
+
+    text = shown(make_submission(checks=[make_check(id="b", message="f is wrong"), *waiting]))
+
+    assert "### Checks that did not pass: 3 of 3\n" in text
+    assert 1 == text.count("<details>") and "Judged once this is fixed: 2 more\n" in text
 
 
 @pytest.mark.parametrize("words", [shown, lambda one, **more: plain.comment_text(view_of(one, **more), "[grade: x]")])
@@ -285,7 +294,9 @@ def test_words_both_figures_when_staff_decided():
     )
 
     assert "- +5.00: decided by the course staff (Large scores)" in shown(submission)
-    assert "  +5.00  decided by the course staff (Large scores)" in plain.comment_text(view_of(submission), "[x]")
+    assert "- Decided by the course staff about “Large scores”: +5.00 points.\n" in plain.comment_text(
+        view_of(submission), "[x]"
+    )
 
 
 def test_words_price_of_a_mistake_is_told_where_the_checks_cost_more():
@@ -299,6 +310,6 @@ def test_words_price_of_a_mistake_is_told_where_the_checks_cost_more():
     assert f"{told}\n\n" + "".join(f"- {line}\n" for line in lines).replace("{0}", "\\,").replace(
         "Single-", "Single\\-"
     ) in shown(submission)
-    assert f"{told}\n" + "".join(f"  {line}\n" for line in lines).replace("{0}", ",") in plain.comment_text(
+    assert f"Charged once instead of for each check: {title.format(',')} (−3.00)\n" in plain.comment_text(
         view_of(submission), "[x]"
     )

@@ -107,6 +107,27 @@ def test_join_two_submissions_of_one_name_are_left_to_a_person():
     assert ("roster.csv: Kim Lee_5 and Kim Lee_6 have one name, that of line 2; nobody was chosen",) == joined.remarks
 
 
+def test_join_number_and_address_of_two_students_choose_neither():
+    """A slip in the roster, or a number that by chance is another's there."""
+    found = submission("x_11", Person(name="Zoë Ångström", lms_id="11", email="zang@uni.example"))
+
+    joined = join([found, submission("kim.lee")], roster(ADA, ZOE, KIM))
+
+    assert ("x_11",) == joined.strangers
+    assert ("roster.csv: x_11: line 2 has its number and line 3 has its e-mail address; nobody was chosen",) == (
+        joined.remarks
+    )
+
+
+def test_join_contradicted_submission_is_no_groups_either():
+    """Its name may be one, but who it is was told, and told wrongly."""
+    found = submission("Lab", Person(lms_id="11", email="zang@uni.example"))
+
+    joined = join([found, submission("kim.lee")], roster(ADA, ZOE, KIM, groups=[("Lab",), (), ("Lab",)]))
+
+    assert ("Lab",) == joined.strangers
+
+
 def test_join_name_of_somebody_with_a_submission_by_number_is_anothers():
     """A stranger who is called like a student does not become that student."""
     joined = join([submission("k", Person(name="Kim Lee")), submission("13", Person(lms_id="13"))], roster(KIM))

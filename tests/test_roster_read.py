@@ -4,8 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from grader.fault import Fault
 from grader.handed_in import Person
-from grader.roster.read import RosterError, read_roster
+from grader.roster.read import read_roster
+from grader.sheet import SheetError
 
 
 @pytest.fixture
@@ -25,7 +27,7 @@ def refusal(roster, tmp_path):
     """What is said of a roster that cannot be read, without the folder it is in."""
 
     def refused(content):
-        with pytest.raises(RosterError) as error:
+        with pytest.raises(Fault) as error:
             roster(content)
         return str(error.value).replace(f"{tmp_path}/", "")
 
@@ -114,9 +116,9 @@ def test_roster_cell_over_several_lines_does_not_move_the_others(roster, refusal
             "roster.csv, line 2: no column says who somebody is (got score, grade); wanted one of",
         ),
         ("name,Full Name\na,b\n", "roster.csv, line 1: two columns say name ('name' and 'Full Name'); rename one"),
-        ("name,id\nDoe, Jane,7\n", "roster.csv, line 2: 3 cells, and 2 columns; a cell that holds the sign between"),
+        ("name,id\nDoe, Jane,7\n", "roster.csv, line 2: 3 cells, where the head has 2; a text that holds the sign"),
         ("name,section\nada,1\n,2\n", "roster.csv, line 3: nothing says who this is; wanted a name, an e-mail"),
-        ('name\n"ada\nbob\n', "roster.csv, line 2: unexpected end of data; a quote"),
+        ('name\n"ada\nbob\n', "roster.csv, line 2: unexpected end of data; look for a quotation mark"),
         ("name,id\nAda,7\nBob,7\n", "roster.csv, line 3: id 7 is that of line 2 too, and the rest differs; leave one"),
         ("name,email\nA,x@y\nB,X@Y\n", "roster.csv, line 3: email x@y is that of line 2 too"),
         ("name,days\nAda,two\n", "roster.csv, line 2, extension_days: got 'two', wanted a number, 0 or more"),
@@ -142,5 +144,5 @@ def test_roster_fault_is_told_with_its_line(refusal, content, said):
 
 def test_roster_that_is_not_there_is_told(tmp_path):
     """Its name, and what was wanted."""
-    with pytest.raises(RosterError, match="No such file or directory; wanted the class's roster, a CSV file"):
+    with pytest.raises(SheetError, match="No such file or directory; wanted a table, as a CSV file"):
         read_roster(tmp_path / "roster.csv")

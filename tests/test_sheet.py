@@ -66,11 +66,12 @@ def test_sheet_lines_are_counted_as_an_editor_does(tmp_path):
     [
         (
             "student,points\nZoë,1\n".encode("latin-1"),
-            "table.csv, line 2: byte 0xeb is not UTF-8; save the table as UTF-8, which spreadsheets call CSV UTF-8",
+            "table.csv, line 2: byte 0xeb is not UTF-8; the file is perhaps Latin-1 or Windows-1252: save it in the "
+            "spreadsheet as 'CSV UTF-8'",
         ),
         (
             "student,points\n".encode("utf-16"),
-            "table.csv, line 1: byte 0xff is not UTF-8; save the table as UTF-8, which spreadsheets call CSV UTF-8",
+            "table.csv is no CSV file in UTF-8; save it in the spreadsheet as 'CSV UTF-8'",
         ),
         ("", "table.csv, line 1: no column is called 'student'; wanted student, points; got none"),
         (
@@ -89,7 +90,8 @@ def test_sheet_lines_are_counted_as_an_editor_does(tmp_path):
         ),
         (
             'student,points\nada,1\n"bob,2\n',
-            "table.csv, line 3: unexpected end of data; look for a quotation mark that is not closed",
+            "table.csv, line 3: unexpected end of data; look for a quotation mark that is not closed. One within a "
+            "cell is written twice, with quotation marks around the cell",
         ),
     ],
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader import interrupt
+from grader.commands.ending import ending
 from grader.commands.options import course as course_option
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from grader.selfcheck.session import Subject
 
 #: Exit codes of `grade check`.
-_ALL_PASS, _NOT_ALL, _USAGE = 0, 1, 2
+_ALL_PASS, _NOT_ALL = 0, 1
 
 
 @click.command("check")
@@ -31,23 +31,11 @@ def command(folder: Path, watch: bool, everything: bool, assignment: str | None,
 
     Exit codes: 0 all visible checks pass; 1 not all do; 2 wrong usage, or no usable handout; 130 interrupted.
     """
-    from grader.assignment import AssignmentError
-    from grader.course import CourseError
-    from grader.find import FindError
-    from grader.handout.header import HandoutError
-    from grader.intake import IntakeError
-    from grader.launch import LaunchError
-    from grader.selfcheck.session import find_subject
+    with ending(interrupted=""):
+        from grader.selfcheck.session import find_subject
 
-    try:
         subject = find_subject(folder, assignment, course)
         sys.exit(_check(subject, is_watching=watch, is_everything=everything))
-    except (AssignmentError, CourseError, FindError, HandoutError, IntakeError, LaunchError) as error:
-        click.echo(f"grade: {error}", err=True)
-        sys.exit(_USAGE)
-    except KeyboardInterrupt:
-        click.echo(err=True)
-        sys.exit(interrupt.exit_code())
 
 
 def _check(subject: "Subject", *, is_watching: bool, is_everything: bool) -> int:

@@ -1,52 +1,50 @@
-"""How a command hands over what it made: into a file or to standard output, and how it says what went wrong."""
+"""How a command hands over what it made: into a file or to standard output."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, NoReturn
 
 import click
+
+from grader.commands.ending import ending
 
 if TYPE_CHECKING:
     from grader.export.filling import Filling
 
-#: Exit codes: everything is in the file; somebody of the report is not; nothing was written.
-WHOLE, PARTLY, USAGE = 0, 1, 2
+#: Exit codes: everything is in the file; somebody of the report is not.
+WHOLE, PARTLY = 0, 1
 
 
-class Delivery:
-    """Of one file. As a context, it makes a fault of the user's a line and exit code 2.
+@contextmanager
+def delivery(out: Path | None, report: Path, template: Path | None = None) -> "Iterator[Delivery]":
+    """Hand over one file, of which nothing is written where something is in the way.
 
     The report and the template are never written, whatever they are called on the way.
     """
-
-    def __init__(self, out: Path | None, report: Path, template: Path | None = None) -> None:
-        self._out, self._report, self._template = out, report, template
-
-    def __enter__(self) -> Self:
-        from grader.report_file import ReportFileError, report_path
-
-        try:
-            report = report_path(self._report)
-        except ReportFileError as error:
-            _end(str(error))
-        for path, what in ((self._template, "the template"), (report, "the report")):
-            if self._out and path and _is_same(self._out, path):
-                _end(f"-o {self._out} is {what} itself, which stays as it is; name another file")
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+    with ending("nothing was written", place=out or "standard output"):
         from grader.export.error import ExportError
-        from grader.report_file import ReportFileError
+        from grader.report_file import report_path
 
-        if isinstance(error, ExportError | ReportFileError):
-            _end(str(error))
-        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-            _end(f"{error.filename or self._out or 'standard output'}: {error.strerror}; nothing was written")
+        for path, what in ((template, "the template"), (report_path(report), "the report")):
+            if out and path and _is_same(out, path):
+                raise ExportError(f"-o {out} is {what} itself, which stays as it is; name another file")
+        yield Delivery(out, template)
+
+
+class Delivery:
+    """Of one file."""
+
+    def __init__(self, out: Path | None, template: Path | None) -> None:
+        self._out, self._template = out, template
 
     def template(self, how_to_get_it: str) -> bytes:
-        """The bytes of the template, which has to be there."""
+        """The bytes of the template. Raises ExportError where none was named, and OSError."""
+        from grader.export.error import ExportError
+
         if self._template is None:
-            _end(f"--template is missing: {how_to_get_it}")
+            raise ExportError(f"--template is missing: {how_to_get_it}")
         return self._template.read_bytes()
 
     def text(self, text: str) -> None:
@@ -70,13 +68,6 @@ class Delivery:
             sys.stdout.buffer.flush()
         else:
             write_output(self._out, data)
-
-
-def _end(text: str) -> NoReturn:
-    from grader.show import for_terminal
-
-    click.echo(f"grade: {for_terminal(text)}", err=True)
-    sys.exit(USAGE)
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from grader.commands.delivery import Delivery
+from grader.commands.delivery import delivery
 
 if TYPE_CHECKING:
     from grader.report import Report, Submission
-    from grader.student_view import StudentView
+    from grader.student_records import StudentView
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -88,11 +88,11 @@ def canvas(
     """
     from grader.export.canvas import HOW_TO_GET_IT, fill
 
-    with Delivery(out, report, template) as delivery:
-        data = delivery.template(HOW_TO_GET_IT)
+    with delivery(out, report, template) as handed:
+        data = handed.template(HOW_TO_GET_IT)
         whole, chosen = _chosen(report, students)
         filled, filling = fill(whole, chosen, data, str(template), column, scale)
-        delivery.filled(filled, filling)
+        handed.filled(filled, filling)
 
 
 @command.command("moodle")
@@ -124,11 +124,11 @@ def moodle(
 
     A comment that a person wrote or changed is kept.
     """
-    from grader.export.feedback import as_html, feedback
     from grader.export.moodle import HOW_TO_GET_IT, fill
+    from grader.told.paragraphs import as_html, feedback
 
-    with Delivery(out, report, template) as delivery:
-        data = delivery.template(HOW_TO_GET_IT)
+    with delivery(out, report, template) as handed:
+        data = handed.template(HOW_TO_GET_IT)
         whole, chosen = _chosen(report, students)
 
         def comment(submission: "Submission") -> str:
@@ -136,7 +136,7 @@ def moodle(
 
         wanted = (feedback_column, comment) if feedback_column else None
         filled, filling = fill(whole, chosen, data, str(template), _titles(titles), scale, wanted)
-        delivery.filled(filled, filling)
+        handed.filled(filled, filling)
 
 
 @command.command("gradescope")
@@ -149,13 +149,13 @@ def gradescope(report: Path, out: Path | None, students: tuple[str, ...]) -> Non
     Where the grader failed on it nothing is written and the exit code is 2: Gradescope then says that the autograder
     failed, and gives no 0.
     """
-    from grader.export.chosen import choose_one
     from grader.export.gradescope import results_json
+    from grader.people.chosen import choose_one
     from grader.report_file import read_report
 
-    with Delivery(out, report) as delivery:
+    with delivery(out, report) as handed:
         whole = read_report(report)
-        delivery.text(results_json(_seen(whole, choose_one(whole, students))))
+        handed.text(results_json(_seen(whole, choose_one(whole, students))))
 
 
 @command.command("junit")
@@ -167,13 +167,13 @@ def junit(report: Path, out: Path | None, students: tuple[str, ...], view: str |
     """Write JUnit XML: a suite for each submission, a case for each check."""
     from grader.export.junit import junit_xml, suite_for_staff, suite_for_student
 
-    with Delivery(out, report) as delivery:
+    with delivery(out, report) as handed:
         whole, chosen = _chosen(report, students)
         if _is_for_students(view, students):
             suites = [suite_for_student(_seen(whole, one)) for one in chosen]
         else:
             suites = [suite_for_staff(one) for one in chosen]
-        delivery.text(junit_xml(whole, suites))
+        handed.text(junit_xml(whole, suites))
 
 
 @command.command("markdown")
@@ -185,12 +185,12 @@ def markdown(report: Path, out: Path | None, students: tuple[str, ...], view: st
     """Write a summary of the class, or what each student may see."""
     from grader.export.markdown import class_markdown, student_markdown
 
-    with Delivery(out, report) as delivery:
+    with delivery(out, report) as handed:
         whole, chosen = _chosen(report, students)
         if _is_for_students(view, students):
-            delivery.text("\n".join(student_markdown(_seen(whole, one)) for one in chosen))
+            handed.text("\n".join(student_markdown(_seen(whole, one)) for one in chosen))
         else:
-            delivery.text(class_markdown(whole, chosen))
+            handed.text(class_markdown(whole, chosen))
 
 
 @command.command("csv")
@@ -201,13 +201,13 @@ def csv(report: Path, out: Path | None, students: tuple[str, ...]) -> None:
     """Write a table: a row for each student, with people, points, parts, and a verdict for each check."""
     from grader.export.table import class_csv
 
-    with Delivery(out, report) as delivery:
+    with delivery(out, report) as handed:
         whole, chosen = _chosen(report, students)
-        delivery.text(class_csv(whole, chosen))
+        handed.text(class_csv(whole, chosen))
 
 
 def _chosen(place: Path, students: Sequence[str]) -> "tuple[Report, tuple[Submission, ...]]":
-    from grader.export.chosen import choose
+    from grader.people.chosen import choose
     from grader.report_file import read_report
 
     report = read_report(place)

@@ -1,9 +1,10 @@
 """`grade new NAME`."""
 
-import sys
 from pathlib import Path
 
 import click
+
+from grader.commands.ending import ending
 
 
 @click.command("new")
@@ -21,11 +22,7 @@ def command(name: str, course: Path | None) -> None:
 
     Exit codes: 0 it is there; 2 it could not be made; 130 interrupted. There is always all of it, or nothing.
     """
-    from grader import interrupt
-    from grader.new.command import make
+    with ending("nothing was made", place=course):
+        from grader.new.command import make
 
-    try:
-        sys.exit(make(name, course))
-    except KeyboardInterrupt:
-        click.echo("\ngrade: interrupted", err=True)
-        sys.exit(interrupt.exit_code())
+        make(name, course)

@@ -1,10 +1,10 @@
 """`grade package PLATFORM ASSIGNMENT`."""
 
-import sys
 from pathlib import Path
 
 import click
 
+from grader.commands.ending import ending
 from grader.commands.options import course
 
 
@@ -31,22 +31,13 @@ def gradescope(assignment: str, out: Path, course: Path | None) -> None:
 
     Exit codes: 0 it was written; 2 wrong usage, or an assignment or an installation that cannot be packed.
     """
-    from grader.assignment import AssignmentError
-    from grader.course import CourseError, find_course
-    from grader.package.gradescope import write_package
-    from grader.package.pins import PinsError
-    from grader.wheel import WheelError
+    with ending(f"{out} was not written", place=out):
+        from grader.course import find_course
+        from grader.package.gradescope import write_package
 
-    try:
         found = find_course(course or Path.cwd())
         chosen = found.assignment(assignment)
         names = write_package(found, chosen, out)
-    except (AssignmentError, CourseError, PinsError, WheelError) as error:
-        click.echo(f"grade: {error}", err=True)
-        sys.exit(2)
-    except OSError as error:
-        click.echo(f"grade: {error.filename or out}: {error.strerror}; {out} was not written", err=True)
-        sys.exit(2)
     click.echo(
         f"{out}: {chosen.title}, {len(names)} files, {out.stat().st_size / 1e6:.1f} MB. It holds the answers: upload "
         "it to Gradescope (Configure Autograder), and give it to nobody else."

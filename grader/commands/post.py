@@ -2,14 +2,14 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from grader import interrupt
+from grader.commands.ending import ending
 from grader.show import for_logged_json, for_runner_log
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 #: Something could not be sent.
 NOT_ALL_SENT = 1
-WRONG_USE = 2
 _report = click.argument("report", type=click.Path(path_type=Path))
 _dry_run = click.option(
     "--dry-run", is_flag=True, help="Print what would be sent, and send nothing; needs no token and no network."
@@ -35,7 +34,11 @@ def command() -> None:
 
 @command.command("github")
 @_report
-@click.option("--student", metavar="ID", help="The submission, where the report has several.")
+@click.option(
+    "--student",
+    metavar="ID",
+    help="The submission, where the report has several: its id, or a person's name, address, login or number.",
+)
 @click.option("--repo", metavar="OWNER/NAME", help="The repository.  [default: GITHUB_REPOSITORY]")
 @click.option("--pr", type=click.IntRange(min=1), help="The pull request.  [default: that of the workflow's event]")
 @click.option("--sha", help="The commit that was graded.  [default: that of the event, or of the pull request]")
@@ -75,20 +78,21 @@ def github(
 
     Exit codes: 0 done, or the summary only; 1 something could not be sent; 2 wrong usage; 130 interrupted.
     """
-    with _exit_codes():
+    with _ending():
         from datetime import date
 
+        from grader.people.chosen import choose_one
         from grader.post import github as post
         from grader.post.address import Address
         from grader.post.http import Client
-        from grader.post.reading import choose, folder_in_repository, read_report
         from grader.post.summary import VARIABLE
-        from grader.post.target import read_target
+        from grader.post.target import folder_in_repository, read_target
         from grader.post.token import read_token
+        from grader.report_file import read_report
         from grader.student_view import student_view
 
         run = read_report(report)
-        submission = choose(run, student)
+        submission = choose_one(run, [student] if student is not None else [])
         target = read_target(repo, pr, sha, os.environ)
         where = "--url" if url else "GITHUB_API_URL"
         address = Address.parse(url or os.environ.get("GITHUB_API_URL") or post.API, where)
@@ -127,7 +131,7 @@ def canvas(
 
     Exit codes: 0 done; 1 something could not be sent (the others were); 2 wrong usage; 130 interrupted: run it again.
     """
-    with _exit_codes():
+    with _ending():
         from datetime import date
 
         from grader.post import canvas as post
@@ -136,9 +140,9 @@ def canvas(
         from grader.post.gradebook import Gradebook, Place
         from grader.post.http import Client
         from grader.post.outcome import Outcome
-        from grader.post.reading import read_report
         from grader.post.token import read_token
         from grader.post.wanted import marker, wanted
+        from grader.report_file import read_report
 
         run = read_report(report)
         if not (url or os.environ.get("CANVAS_URL")):
@@ -164,19 +168,11 @@ def canvas(
         _exit(outcomes)
 
 
-@contextmanager
-def _exit_codes() -> Iterator[None]:
-    """Say what went wrong in a line. Errors may quote a server or a student."""
-    from grader.post.errors import PostError, WrongUse
-
-    try:
-        yield
-    except KeyboardInterrupt:
-        click.echo("\ngrade: interrupted; what was sent stays, and running this again goes on from there", err=True)
-        sys.exit(interrupt.exit_code())
-    except PostError as error:
-        click.echo(f"grade: {for_runner_log(str(error))}", err=True)
-        sys.exit(WRONG_USE if isinstance(error, WrongUse) else NOT_ALL_SENT)
+def _ending() -> AbstractContextManager[None]:
+    """Errors may quote a server or a student, and a runner reads what is printed."""
+    return ending(
+        interrupted="interrupted; what was sent stays, and running this again goes on from there", shown=for_runner_log
+    )
 
 
 def _tell(outcome: "Outcome") -> None:

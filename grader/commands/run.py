@@ -4,16 +4,11 @@ import os
 import sys
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from grader import interrupt
+from grader.commands.ending import ending
 from grader.commands.options import MOST_SEED, course, finite, percent
-
-if TYPE_CHECKING:
-    from grader.run import Options
-    from grader.terminal import Screen
 
 
 @click.command("run")
@@ -106,8 +101,8 @@ def command(
     Exit codes: 0 every submission was graded; 1 at least one could not be; 2 wrong usage or an invalid assignment;
     3 less isolation than asked for; 4 below --fail-under; 130 interrupted, 143 told to end (--resume goes on).
     """
-    try:
-        from grader.run import Options
+    with ending(interrupted=f"interrupted; what was finished is in {out}: go on with --resume"):
+        from grader.run import Options, run
         from grader.terminal import Screen
 
         options = Options(
@@ -126,21 +121,4 @@ def command(
             is_any_isolation_enough=isolation == "best",
             roster=roster,
         )
-        sys.exit(_run(options, Screen()))
-    except KeyboardInterrupt:
-        click.echo(f"\ngrade: interrupted; what was finished is in {out}: go on with --resume", err=True)
-        sys.exit(interrupt.exit_code())
-
-
-def _run(options: "Options", screen: "Screen") -> int:
-    from grader.run import RunError, run
-
-    try:
-        return run(options, screen)
-    except RunError as error:
-        click.echo(f"grade: {error}", err=True)
-        return error.exit_code
-    except Exception:
-        if interrupt.has_come():  # a library caught the interruption, and stumbled over what it had left half done
-            raise KeyboardInterrupt from None
-        raise
+        sys.exit(run(options, Screen()))

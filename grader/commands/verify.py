@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from grader import interrupt
+from grader.commands.ending import ending
 from grader.commands.options import MOST_SEED, course
 
 
@@ -19,10 +19,7 @@ def command(assignment: str | None, seed: int, only: str | None, course: Path | 
 
     Exit codes: 0 everything holds; 1 something does not; 2 wrong usage or an invalid assignment; 130 interrupted.
     """
-    from grader.verification.command import verify_all
+    with ending():
+        from grader.verification.command import verify_all
 
-    try:
         sys.exit(verify_all(course or Path.cwd(), assignment, seed, only))
-    except KeyboardInterrupt:
-        click.echo("\ngrade: interrupted", err=True)
-        sys.exit(interrupt.exit_code())

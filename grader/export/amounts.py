@@ -11,11 +11,6 @@ _WITH_COMMA = re.compile(r"-?\d*,\d{1,2}")
 _WITH_POINT = re.compile(r"-?\d*\.\d{1,2}")
 
 
-def points_text(points: Decimal | None, none: str = "") -> str:
-    """Two places and a point; `none` where there are no points."""
-    return none if points is None else f"{points:.2f}"
-
-
 def read_points(text: str) -> Decimal | None:
     """The number in a cell, with a point or a comma; None where it is no number, or one with thousands marked."""
     stripped = text.strip()

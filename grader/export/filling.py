@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from grader.export.amounts import points_text, read_points
+from grader.export.amounts import read_points
 from grader.export.error import ExportError
 from grader.export.persons import Listed, Owner, Places
+from grader.record import points_text
 
 #: Cells that hold no score: nothing, and what Canvas takes for nothing.
 _EMPTY = ("", "-")

@@ -18,10 +18,11 @@ from decimal import Decimal
 from typing import Any
 
 from grader.export.error import ExportError
-from grader.export.feedback import Kind, Paragraph, as_text, charged_texts, mistake_paragraphs, points_of
 from grader.report import Status
 from grader.show import for_json, for_terminal
-from grader.student_view import GRADER_FAILED, StudentCheck, StudentDiagnosis, StudentPart, StudentView
+from grader.student_records import StudentCheck, StudentDiagnosis, StudentPart, StudentView
+from grader.student_view import GRADER_FAILED
+from grader.told.paragraphs import Kind, Paragraph, as_text, charged_texts, mistake_paragraphs, points_of
 from grader.verdict import Verdict
 
 Test = dict[str, Any]

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from grader.export.amounts import points_text
-from grader.export.feedback import as_text, mistake_paragraphs
+from grader.record import points_text
 from grader.render.causes import Finding
 from grader.report import RunHeader, Status, Submission
 from grader.show import for_xml
-from grader.student_view import StudentView
+from grader.student_records import StudentView
+from grader.told.paragraphs import as_text, mistake_paragraphs
 from grader.verdict import Verdict
 
 #: Verdicts that are no finding about the code; all others are failures of it.

@@ -11,11 +11,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from grader.export.amounts import has_decimal_comma, points_text, read_points, scaled
+from grader.export.amounts import has_decimal_comma, read_points, scaled
 from grader.export.error import ExportError
 from grader.export.filling import Filling, begin, must_place_somebody, put
 from grader.export.persons import Listed, owners_of, place
 from grader.export.template import Row, Template, read_template
+from grader.record import points_text
 from grader.report import Report, Submission
 
 HOW_TO_GET_IT = (

@@ -4,14 +4,18 @@ A wrong row is worse than none. A number decides before a login, a login before 
 whatever points at two rows, or is contradicted, places nobody and is said.
 """
 
-import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from grader.handed_in import Person
+from grader.people.clue import Clue, Contradiction, Index, follow
+from grader.people.spelling import keys_of, name_forms
 from grader.report import Submission
+
+#: The way that is none beside others: several people may have one name.
+_NAME = "name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,92 +99,64 @@ def place(chosen: Sequence[Owner], everybody: Sequence[Owner], rows: Sequence[Li
     return places
 
 
-def name_forms(name: str) -> frozenset[str]:
-    """A name as what it may be compared by: letters and digits alone, family name first or last where a comma says so.
-
-    Source: Canvas names downloads by the sortable name ("Doe, Jane") in lower case without other signs ("doejane").
-    """
-    parts = [_plain(part) for part in name.split(",", 1)]
-    forms = {"".join(parts), "".join(reversed(parts))}
-    return frozenset(form for form in forms if form)
-
-
 @dataclass(frozen=True, slots=True)
 class _Way:
     """One thing that a person and a row may share."""
 
     name: str
-    of_person: Callable[[Person], Iterable[str]]
-    rows: Mapping[str, frozenset[int]]
+    of_person: Callable[[Person], Sequence[str]]
+    rows: Index[int]
 
-    def matches(self, person: Person) -> frozenset[int]:
+    def clue(self, person: Person) -> Clue[int]:
         """Rows that share it with a person."""
-        return frozenset().union(*(self.rows.get(key, frozenset()) for key in self.of_person(person)))
+        return Clue(way=self.name, found=self.rows.find(self.of_person(person)))
 
     def is_spoken(self, owners: Iterable[Owner]) -> bool:
         """Whether it tells some person of the report apart: then having no row by it means to have none."""
-        return any(not owner.is_guessed and self.matches(owner.person) for owner in owners)
+        return any(not owner.is_guessed and self.clue(owner.person).found for owner in owners)
 
 
 def _row(owner: Owner, ways: Sequence[_Way], spoken: set[str]) -> frozenset[int] | str:
     """The rows by the first way that knows any; the reason where none does, or where another way contradicts."""
-    for way in ways:
-        if not any(way.of_person(owner.person)):
-            continue
-        rows = way.matches(owner.person)
-        if rows:
-            others = [other for other in ways if other is not way and other.name != "name"]
-            against = [other.name for other in others if (found := other.matches(owner.person)) and not found & rows]
-            if against:
-                return f"is one row by {way.name} and another by {' and '.join(against)}"
-            return rows
-        if way.name in spoken:
+    clues = [way.clue(owner.person) for way in ways]
+    for way, clue in zip(ways, clues, strict=True):
+        if clue.found:
+            sure = [other for other in clues if other is clue or other.way != _NAME]
+            found = follow(sure)
+            if isinstance(found, Contradiction):
+                return (
+                    f"is one row by {found.first.way} and another by {' and '.join(one.way for one in found.against)}"
+                )
+            return frozenset(found)
+        if way.name in spoken and way.of_person(owner.person):
             return f"has no row (looked for by {way.name})"
     return "has no row"
 
 
 def _guessed(owner: Owner, ways: Sequence[_Way]) -> frozenset[int] | str:
     """All rows that the submission's name may mean, in whatever way."""
-    rows = frozenset().union(*(way.matches(owner.person) for way in ways))
+    rows = frozenset(row for way in ways for row in way.clue(owner.person).found)
     return rows or "has no row of this name, and the report does not say whose it is (grade with a roster)"
 
 
 def _ways(everybody: Sequence[Owner], rows: Sequence[Listed]) -> list[_Way]:
     columns = [
-        _Way("number", lambda person: _same(person.lms_id), _index((row.row, row.numbers[at : at + 1]) for row in rows))
+        _Way(
+            "number",
+            lambda person: keys_of(person.lms_id),
+            Index((row.row, keys_of(*row.numbers[at : at + 1])) for row in rows),
+        )
         for at in range(max((len(row.numbers) for row in rows), default=0))
     ]
-    columns.sort(key=lambda way: -sum(bool(way.matches(owner.person)) for owner in everybody))
+    columns.sort(key=lambda way: -sum(bool(way.clue(owner.person).found) for owner in everybody))
+    names = Index((row.row, [form for name in row.names for form in name_forms(name)]) for row in rows)
     return [
         *columns[:1],  # a school's number may by chance be another student's on the platform, so one column is believed
-        _Way("login", lambda person: _same(person.login), _index((row.row, row.logins) for row in rows)),
-        _Way("e-mail address", lambda person: _same(person.email), _index((row.row, row.emails) for row in rows)),
-        _Way("name", lambda person: name_forms(person.name), _names(rows)),
+        _Way("login", lambda person: keys_of(person.login), Index((row.row, keys_of(*row.logins)) for row in rows)),
+        _Way(
+            "e-mail address",
+            lambda person: keys_of(person.email),
+            Index((row.row, keys_of(*row.emails)) for row in rows),
+        ),
+        _Way(_NAME, lambda person: name_forms(person.name), names),
     ]
-
-
-def _index(cells: Iterable[tuple[int, Iterable[str]]]) -> Mapping[str, frozenset[int]]:
-    found: dict[str, set[int]] = defaultdict(set)
-    for row, texts in cells:
-        for text in texts:
-            for key in _same(text):
-                found[key].add(row)
-    return {key: frozenset(numbers) for key, numbers in found.items()}
-
-
-def _names(rows: Sequence[Listed]) -> Mapping[str, frozenset[int]]:
-    found: dict[str, set[int]] = defaultdict(set)
-    for row in rows:
-        for name in row.names:
-            for form in name_forms(name):
-                found[form].add(row.row)
-    return {key: frozenset(numbers) for key, numbers in found.items()}
-
-
-def _same(text: str) -> tuple[str, ...]:
-    folded = unicodedata.normalize("NFKC", text).strip().casefold()
-    return (folded,) if folded else ()
-
-
-def _plain(text: str) -> str:
-    return "".join(letter for letter in unicodedata.normalize("NFKC", text).casefold() if letter.isalnum())

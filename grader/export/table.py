@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from grader.adjustment import AdjustmentKind
-from grader.export.amounts import points_text
 from grader.handed_in import HandIn, Person
+from grader.record import points_text
 from grader.report import RunHeader, Submission
 from grader.show import for_csv_cell
 

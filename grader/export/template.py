@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from grader.export.error import ExportError
+from grader.sheet import BOM, DELIMITERS, decoded, delimiter_of
 
-_DELIMITERS = (",", ";", "\t")
-_BOM = "\ufeff"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -54,7 +53,7 @@ class Template:
 
     def with_cells(self, changes: Mapping[tuple[int, int], str]) -> bytes:
         """The file with other texts in some cells, by row and column; all else as it was."""
-        pieces, at = [_BOM if self.has_bom else ""], 0
+        pieces, at = [BOM if self.has_bom else ""], 0
         for (row, column), text in sorted(changes.items()):
             start, end, written = self._written(self.rows[row].cells, column, text)
             pieces += [self.source[at:start], written]
@@ -84,13 +83,16 @@ def read_template(data: bytes, where: str, wanted: Iterable[str], advice: str) -
         advice: what to do where it has not.
 
     Raises:
-        ExportError: it is not UTF-8, is damaged, or has no such head.
+        SheetError: it is not UTF-8.
+        ExportError: it is damaged, or has no such head.
     """
-    text = _decoded(data, where)
-    source = text.removeprefix(_BOM)
+    text = decoded(
+        data, where, "download the file anew, and hand it over without opening and saving it in a spreadsheet"
+    )
+    source = text.removeprefix(BOM)
     titles = list(wanted)
-    found = {delimiter: _head(source, delimiter) for delimiter in _DELIMITERS}
-    delimiter = max(_DELIMITERS, key=lambda one: sum(title in found[one] for title in titles))
+    found = {delimiter: _head(source, delimiter) for delimiter in DELIMITERS}
+    delimiter = delimiter_of(found, lambda head: head in titles)
     missing = [title for title in titles if title not in found[delimiter]]
     if missing:
         likeliest = max(found.values(), key=len)
@@ -99,17 +101,6 @@ def read_template(data: bytes, where: str, wanted: Iterable[str], advice: str) -
         )
     rows = tuple(_rows(source, delimiter, where))
     return Template(where=where, source=source, has_bom=text != source, delimiter=delimiter, rows=rows)
-
-
-def _decoded(data: bytes, where: str) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        line = len(_LINE_END.findall(data[: error.start].decode(errors="replace"))) + 1
-        raise ExportError(
-            f"{where}, line {line}: got the byte 0x{data[error.start]:02x}, wanted UTF-8; download the file anew, and "
-            "hand it over without opening and saving it in a spreadsheet"
-        ) from None
 
 
 def _head(source: str, delimiter: str) -> list[str]:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from grader import __version__
 from grader.assignment import Assignment
+from grader.fault import Fault
 from grader.names import RECORDS
 from grader.record import Record
 from grader.report import FeedbackLevel
@@ -17,7 +18,7 @@ FORMAT: Final = 1
 HEADER = "header.json"
 
 
-class HandoutError(Exception):
+class HandoutError(Fault):
     """A handout cannot be used; the text says where, what was found, what to do."""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from grader.fault import Fault
 from grader.names import TOOL_FILES, file_of, is_archive, is_notebook, is_python
 from grader.record import clean_text
 
@@ -39,7 +40,7 @@ _IS_FOR_TOOLS = "a file of this name gives instructions to tools, and is never r
 _IS_NESTED = "an archive inside a submission is not unpacked"
 
 
-class IntakeError(Exception):
+class IntakeError(Fault):
     """This machine could not read a submission, whatever is in it: never the student's fault."""
 
 

@@ -1,11 +1,10 @@
-"""The process in which an archive or a notebook is taken apart: started, fed, listened to, ended. Understands neither.
+"""The process in which an archive or a notebook is taken apart: fed, listened to, ended. Understands neither.
 
 It runs a program of `grader.worker` (`unpack`, `notebook.program`) and is as untrusted as a worker is: bytes go in,
 bytes come out, up to a limit and until a deadline, and then it is killed.
 """
 
 import enum
-import json
 import os
 import selectors
 import signal
@@ -13,20 +12,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import IO, Any
 
+from grader.intake.process import READY, start_process
 from grader.intake.tree import IntakeError
 
-_BOOT = Path(__file__).parents[1] / "worker" / "boot.py"
-_ENVIRONMENT = {"LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
 #: Seconds of its processor time, and MiB of its memory: ordinary homework takes a tenth of a second and 20 MiB.
 _CPU_S, _MEMORY_MIB = 5, 384
 #: Seconds from its start to its last byte; many times what its processor time allows, for a machine that is busy.
 _DEADLINE_S = 30.0
 _CHUNK = 64 * 1024
-#: What it says before it looks at what it was given: what goes wrong from there on is the doing of that.
-_READY = b"ready\n"
 
 
 class Ended(enum.Enum):
@@ -46,44 +41,26 @@ def run_unpacker(data: bytes, settings: Mapping[str, Any], most: int, program: s
     Raises:
         IntakeError: it could not be started, or ended before it looked at what it was given.
     """
-    own = {
-        "module": program,
-        "path": [],
-        "packages": [],
-        "parent": os.getpid(),
-        "cpu_s": _CPU_S,
-        "memory_mib": _MEMORY_MIB,
-        "ready": _READY.decode(),
-    }
     try:
-        process = subprocess.Popen(
-            [sys.executable, "-S", "-s", "-P", str(_BOOT), json.dumps(own | dict(settings))],
-            env=_ENVIRONMENT,
-            cwd="/",
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        process = start_process(program, settings, subprocess.PIPE, cpu_s=_CPU_S, memory_mib=_MEMORY_MIB)
     except OSError as error:
         raise IntakeError(f"no process to take a submission apart could be started: {error.strerror}") from None
     assert process.stdin is not None and process.stdout is not None
     try:
-        received, is_overdue = _exchange(process.stdin, process.stdout, data, len(_READY) + most)
+        received, is_overdue = _exchange(process.stdin, process.stdout, data, len(READY) + most)
     finally:
         process.kill()
         exit_code = process.wait()
         process.stdin.close()
         process.stdout.close()
-    if not received.startswith(_READY):
+    if not received.startswith(READY):
         raise IntakeError(
             "the process that takes submissions apart did not start; run "
             f"`{sys.executable} -c 'import ast, json, zipfile'` to see why"
         )
     if is_overdue or exit_code == -signal.SIGXCPU:
         return Ended.TOO_SLOW
-    answer = received[len(_READY) :]
+    answer = received[len(READY) :]
     return answer if 0 < len(answer) <= most else Ended.ASTRAY
 
 

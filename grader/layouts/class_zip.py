@@ -10,7 +10,6 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,20 +19,18 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from grader.intake.archive import MOST_PACKED
+from grader.intake.process import READY, start_process
 from grader.layouts.gradescope import METADATA, MOST_METADATA
 from grader.layouts.layout import LayoutError, named
 from grader.names import is_noise
 from grader.record import clean_text
 from grader.worker.class_frames import DAMAGED, DONE, LENGTH
 
-_BOOT = Path(__file__).parents[1] / "worker" / "boot.py"
-_ENVIRONMENT = {"LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
 #: What is read of a submission: everything else is of no use but for its name.
 _ENDINGS = (".py", ".ipynb", ".zip", ".tar", ".tar.gz", ".tgz")
 #: Entries of a class, and bytes written for it: a thousand students with ten files, and archives, of usual size.
 MOST_ENTRIES, MOST_WRITTEN = 200_000, 4 * 1024**3
 _CPU_S, _MEMORY_MIB, _DEADLINE_S = 300, 512, 900.0
-_READY = b"ready\n"
 _MOST_HEADER = 512 * 1024
 _MOST_CHUNK = 1024 * 1024
 _DEEPEST = 32
@@ -88,24 +85,15 @@ class _Unpacker:
         self._path, self._endings = path, endings
 
     def __enter__(self) -> "_Unpacker":
-        arguments = {
-            "module": "unpack_class",
-            "path": [],
-            "packages": [],
-            "parent": os.getpid(),
-            "cpu_s": _CPU_S,
-            "memory_mib": _MEMORY_MIB,
-            "ready": _READY.decode(),
-            "wanted": {
-                "endings": self._endings,
-                "file_bytes": MOST_PACKED,
-                "large": [METADATA] if self._endings else [],
-                "large_bytes": MOST_METADATA,
-                "entries": MOST_ENTRIES,
-            },
+        wanted = {
+            "endings": self._endings,
+            "file_bytes": MOST_PACKED,
+            "large": [METADATA] if self._endings else [],
+            "large_bytes": MOST_METADATA,
+            "entries": MOST_ENTRIES,
         }
         with open(self._path, "rb") as archive:
-            self._process = _start(arguments, archive)
+            self._process = _start({"wanted": wanted}, archive)
         assert self._process.stdout is not None
         self._stream = _Stream(self._process.stdout, self._path)
         return self
@@ -119,7 +107,7 @@ class _Unpacker:
 
     def entries(self) -> Iterator[tuple[str, str]]:
         """Name and kind of each; the content of a `file` is to be read before the next."""
-        if self._stream.exactly(len(_READY)) != _READY:
+        if self._stream.exactly(len(READY)) != READY:
             raise self._stream.astray()
         while True:
             name, kind = self._header()
@@ -170,18 +158,9 @@ class _Unpacker:
         return LayoutError(f"{self._path} {trouble}; {_UNPACK_IT}")
 
 
-def _start(arguments: dict[str, object], archive: BinaryIO) -> "subprocess.Popen[bytes]":
+def _start(settings: dict[str, object], archive: BinaryIO) -> "subprocess.Popen[bytes]":
     try:
-        return subprocess.Popen(
-            [sys.executable, "-S", "-s", "-P", str(_BOOT), json.dumps(arguments)],
-            env=_ENVIRONMENT,
-            cwd="/",
-            stdin=archive,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            start_new_session=True,
-        )
+        return start_process("unpack_class", settings, archive, cpu_s=_CPU_S, memory_mib=_MEMORY_MIB)
     except OSError as error:
         raise LayoutError(f"no process to unpack {archive.name} could be started: {error.strerror}") from None
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from grader.fault import Fault
 from grader.find import Found
 from grader.record import clean_text
 
@@ -10,7 +11,7 @@ from grader.record import clean_text
 _MOST_NAMED = 5
 
 
-class LayoutError(Exception):
+class LayoutError(Fault):
     """A class cannot be read; the text says where, what was found, what was wanted, what to do."""
 
 

@@ -6,29 +6,22 @@ from pathlib import Path, PurePosixPath
 import click
 
 from grader.course import Course, CourseError, find_course
-from grader.new.name import NameRefused, must_be_free
-from grader.new.place import PlaceTaken, place
+from grader.new.name import must_be_free
+from grader.new.place import place
 from grader.new.template import files_of, files_of_course, ids_of
 
-#: Exit codes.
-MADE, USAGE = 0, 2
 
+def make(name: str, course: Path | None) -> None:
+    """Make the assignment and say what was made.
 
-def make(name: str, course: Path | None) -> int:
-    """Make the assignment and say what was made; returns the exit code.
+    Args:
+        name: of the assignment.
+        course: a course's folder, or where one is to be; None: the one that the current folder lies in.
 
-    `course`: a course's folder, or where one is to be; None: the one that the current folder lies in.
+    Raises:
+        CourseError, NameRefused, PlaceTaken, OSError: nothing was made.
     """
-    try:
-        folder = _course(course)
-        _make(name, folder)
-    except (CourseError, NameRefused, PlaceTaken) as error:
-        click.echo(f"grade: {error}", err=True)
-        return USAGE
-    except OSError as error:
-        click.echo(f"grade: {error.filename or course}: {error.strerror}; nothing was made", err=True)
-        return USAGE
-    return MADE
+    _make(name, _course(course))
 
 
 def _course(named: Path | None) -> Path:

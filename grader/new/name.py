@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from grader.assignment import VARIANTS, AssignmentError
 from grader.course import Course
 from grader.diagnosis.mistakes import FOLDER, MistakeError, read_mistakes
+from grader.fault import Fault
 from grader.names import NOISE, TOOL_FILES, stands_for
 
 _FORM = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", re.ASCII)
@@ -20,7 +21,7 @@ _IMPORTED = frozenset({"torch", "numpy", "pytest", "grader", "reference"})
 _FOLDERS = frozenset({FOLDER, VARIANTS})
 
 
-class NameRefused(Exception):
+class NameRefused(Fault):
     """No assignment can have this name; the text says why, and what to do."""
 
 

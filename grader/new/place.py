@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from grader import interrupt
+from grader.fault import Fault
 
 
-class PlaceTaken(Exception):
+class PlaceTaken(Fault):
     """Something is in the way; the text says what, and what to do."""
 
 

@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from grader.fault import Fault
 from grader.package.hand_in import HandInError, read_hand_in, write_export
 from grader.report import Isolation, Report, Status
 from grader.report_json import from_json
@@ -28,7 +29,7 @@ COURSE = "course"
 RESULTS = "results.json"
 
 
-class AutograderError(Exception):
+class AutograderError(Fault):
     """There is no result; the text says why, for staff."""
 
 
@@ -39,7 +40,7 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         grade_submission(Path(arguments[0]))
-    except (AutograderError, OSError, ValueError) as error:
+    except (Fault, OSError, ValueError) as error:
         print(f"autograder: no score was given. {error}", flush=True)
         return 1
     return 0

@@ -13,13 +13,15 @@ from typing import Any
 import yaml
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
+from grader.fault import Fault
+
 #: Of an export, beside the submissions' folders.
 METADATA = "submission_metadata.yml"
 #: Columns after which a line is broken: never, for `grade` reads line by line.
 _ONE_LINE = 1_000_000
 
 
-class HandInError(Exception):
+class HandInError(Fault):
     """What Gradescope says of a submission cannot be read; the text says where and why."""
 
 

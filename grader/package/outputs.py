@@ -4,9 +4,9 @@ Numbers and one word of our own, so that nothing a student chose becomes a line 
 """
 
 import sys
-from decimal import Decimal
 from pathlib import Path
 
+from grader.record import points_text
 from grader.report import Report
 from grader.report_json import ReportError, from_json
 
@@ -15,9 +15,9 @@ def outputs(report: Report) -> dict[str, str]:
     """Names and values. Those of a single submission are empty where the report has several, or no score."""
     one = report.submissions[0] if len(report.submissions) == 1 else None
     return {
-        "score": _points(one.score) if one else "",
-        "final-score": _points(one.final_score) if one else "",
-        "max-score": _points(report.assignment.max_score),
+        "score": points_text(one.score) if one else "",
+        "final-score": points_text(one.final_score) if one else "",
+        "max-score": points_text(report.assignment.max_score),
         "status": one.status.value if one else "",
     }
 
@@ -36,10 +36,6 @@ def main(arguments: list[str]) -> int:
     for name, value in outputs(report).items():
         print(f"{name}={value}")
     return 0
-
-
-def _points(points: Decimal | None) -> str:
-    return "" if points is None else f"{points:.2f}"
 
 
 if __name__ == "__main__":

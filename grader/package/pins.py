@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterable
 from importlib.metadata import Distribution, PackageNotFoundError, packages_distributions
 
+from grader.fault import Fault
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
-class PinsError(Exception):
+class PinsError(Fault):
     """A package is not installed; the text says which, and what to do."""
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.show import for_terminal
-from grader.student_view import StudentView
+from grader.student_records import StudentView
 from grader.verdict import Verdict
 
 #: Most that are sent: four requests, and more than anybody reads.

@@ -11,9 +11,13 @@ Their texts hold no token, and may quote a server: whoever prints one passes it 
 
 from typing import Self
 
+from grader.fault import Fault
 
-class PostError(Exception):
+
+class PostError(Fault):
     """Something could not be sent."""
+
+    exit_code = 1
 
     def with_hint(self, hint: str) -> Self:
         """The same, and what to do about it."""
@@ -22,6 +26,8 @@ class PostError(Exception):
 
 class WrongUse(PostError):
     """Nothing was sent, and nothing can be until the command line or the environment changes."""
+
+    exit_code = Fault.exit_code
 
 
 class Refused(PostError):

@@ -19,12 +19,13 @@ from grader.post.comment import keep_comment, marker, writer
 from grader.post.errors import PostError, Refused
 from grader.post.fit import fit
 from grader.post.http import Client
-from grader.post.markdown import LEFT_OUT, pieces, title
 from grader.post.outcome import Outcome, State
 from grader.post.summary import VARIABLE, append_summary
 from grader.post.target import Target
 from grader.report import Status
-from grader.student_view import StudentView
+from grader.student_records import StudentView
+from grader.told.markdown import LEFT_OUT, pieces
+from grader.told.paragraphs import title
 from grader.verdict import Verdict
 
 API = "https://api.github.com"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from grader.post.errors import PostError
 from grader.post.fit import fit
-from grader.post.markdown import LEFT_OUT
+from grader.told.markdown import LEFT_OUT
 
 VARIABLE = "GITHUB_STEP_SUMMARY"
 #: A step's summaries together (GitHub, "Workflow commands": 1 MiB; beyond it the whole of it is dropped).

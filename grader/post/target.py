@@ -66,6 +66,18 @@ def read_target(repository: str | None, pull: int | None, sha: str | None, envir
     return known
 
 
+def folder_in_repository(text: str) -> str:
+    """A folder of a repository as annotations name it: relative, with `/`; empty for the top.
+
+    Raises:
+        WrongUse: it leads out of the repository.
+    """
+    steps = [step for step in text.replace("\\", "/").split("/") if step not in ("", ".")]
+    if text.startswith("/") or ".." in steps:
+        raise WrongUse(f"--path: got {text!r}, wanted a folder inside the repository, such as hw4")
+    return "/".join(steps)
+
+
 def _completed(known: Target, event: Target) -> Target:
     """What options say, and the event where it is about the same pull request and commit."""
     if known.pull is not None:

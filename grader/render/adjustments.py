@@ -1,6 +1,6 @@
 """What was done to a score after grading, as a page tells it: where it begins, each change, and what counts in the end.
 
-A student's page tells `student_view.StudentAdjustment`s, which have the same fields.
+A student's page tells `student_records.StudentAdjustment`s, which have the same fields.
 """
 
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ _MARKS = {"True": "✓", "False": "·"}
 
 
 class Tensor(Protocol):
-    """What a table needs of a matrix; `finding.Matrix` and `student_view.StudentMatrix` have it."""
+    """What a table needs of a matrix; `finding.Matrix` and `student_records.StudentMatrix` have it."""
 
     @property
     def name(self) -> str: ...
@@ -30,7 +30,7 @@ class Tensor(Protocol):
 
 
 class SmallCall(Protocol):
-    """What a page needs of an example; `finding.Example` and `student_view.StudentExample` have it."""
+    """What a page needs of an example; `finding.Example` and `student_records.StudentExample` have it."""
 
     @property
     def callable(self) -> str: ...
@@ -47,7 +47,7 @@ class SmallCall(Protocol):
 
 
 class Operation(Protocol):
-    """What a page needs of one operation; `finding.Step` and `student_view.StudentStep` have it."""
+    """What a page needs of one operation; `finding.Step` and `student_records.StudentStep` have it."""
 
     @property
     def file(self) -> str: ...
@@ -68,7 +68,7 @@ class Operation(Protocol):
 
 
 class WayThrough(Protocol):
-    """What a page needs of shapes on the way; `finding.Shapes` and `student_view.StudentShapes` have it."""
+    """What a page needs of shapes on the way; `finding.Shapes` and `student_records.StudentShapes` have it."""
 
     @property
     def callable(self) -> str: ...

@@ -12,7 +12,7 @@ from grader.verdict import Verdict
 
 
 class Finding(Protocol):
-    """What grouping and showing need of a check; `report.Check` and `student_view.StudentCheck` have it."""
+    """What grouping and showing need of a check; `report.Check` and `student_records.StudentCheck` have it."""
 
     @property
     def id(self) -> str: ...

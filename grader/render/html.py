@@ -26,7 +26,7 @@ from grader.render.overview import Overview
 from grader.render.page import page_name
 from grader.report import Isolation, Part, RunHeader, Status, Submission
 from grader.show import for_html
-from grader.student_view import StudentDiagnosis, StudentPart, StudentView
+from grader.student_records import StudentDiagnosis, StudentPart, StudentView
 from grader.verdict import Verdict
 
 _TEMPLATES = Path(__file__).parent / "templates"

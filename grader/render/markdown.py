@@ -1,8 +1,8 @@
 """summary.md: a class on one screen, for the summary of a CI job."""
 
 from collections.abc import Iterator
-from decimal import Decimal
 
+from grader.record import points_text
 from grader.render.overview import CheckTally, MistakeTally, Overview, Row, UnrecognisedTally
 from grader.report import Isolation, RunHeader, Status
 from grader.show import for_markdown, for_markdown_prose
@@ -11,6 +11,8 @@ MOST_ROWS = 100
 MOST_CHECKS = 10
 MOST_MISTAKES = 10
 MOST_MISSING = 30
+#: Stands where there are no points.
+_NONE = "–"
 
 
 def summary_markdown(overview: Overview) -> str:
@@ -44,16 +46,17 @@ def _isolation(overview: Overview) -> Iterator[str]:
 
 def _figures(overview: Overview) -> str:
     counts = [f"{overview.count(status)} {status.replace('_', ' ')}" for status in Status if overview.count(status)]
-    max_score = _points(overview.header.assignment.max_score)
+    max_score = points_text(overview.header.assignment.max_score)
     total = len(overview.rows)
     figures = f"**{total} submission{'' if total == 1 else 's'}**" + (f": {', '.join(counts)}" if counts else "") + "."
     if overview.mean is None:
         return figures
-    figures = f"{figures} Mean **{_points(overview.mean)}**, median {_points(overview.median)} of {max_score}."
+    mean, median = points_text(overview.mean, _NONE), points_text(overview.median, _NONE)
+    figures = f"{figures} Mean **{mean}**, median {median} of {max_score}."
     if overview.is_adjusted:
         figures += (
-            f" With late days and overrides: mean **{_points(overview.final_mean)}**, "
-            f"median {_points(overview.final_median)}."
+            f" With late days and overrides: mean **{points_text(overview.final_mean, _NONE)}**, "
+            f"median {points_text(overview.final_median, _NONE)}."
         )
     return figures
 
@@ -112,9 +115,9 @@ def _submissions(overview: Overview) -> Iterator[str]:
 
 
 def _cells(row: Row, overview: Overview) -> list[str]:
-    parts = [_points(row.parts.get(part.name)) for part in overview.parts]
-    final = [_points(row.final_score)] if overview.is_adjusted else []
-    return [for_markdown(row.id), *final, _points(row.score), *parts, for_markdown(row.first_problem)]
+    parts = [points_text(row.parts.get(part.name), _NONE) for part in overview.parts]
+    final = [points_text(row.final_score, _NONE)] if overview.is_adjusted else []
+    return [for_markdown(row.id), *final, points_text(row.score, _NONE), *parts, for_markdown(row.first_problem)]
 
 
 def _checks(overview: Overview) -> Iterator[str]:
@@ -139,10 +142,6 @@ def _facts(overview: Overview) -> str:
 
 def _table(rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
-
-
-def _points(points: Decimal | None) -> str:
-    return "–" if points is None else f"{points:.2f}"
 
 
 def _share(share: float) -> str:

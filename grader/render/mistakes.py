@@ -1,6 +1,6 @@
 """The mistakes of a submission as the staff's page tells them: each with what it cost, in words for people.
 
-A student's page tells `student_view.StudentDiagnosis` and `StudentCharge`, which have the same fields but the ids.
+A student's page tells `student_records.StudentDiagnosis` and `StudentCharge`, which have the same fields but the ids.
 """
 
 from collections.abc import Iterable, Mapping

@@ -7,11 +7,9 @@ github_id, name`) are rosters as they are.
 """
 
 import enum
-import re
-import unicodedata
 from collections.abc import Sequence
 
-_NO_LETTER = re.compile(r"[\W_]+")
+from grader.people.spelling import letters_of
 
 
 class Column(enum.Enum):
@@ -71,8 +69,7 @@ WHO = (
 
 def meaning_of(head: str) -> Column | None:
     """What a column says, by its head; None for one that a roster has no use for, such as an assignment's points."""
-    text = unicodedata.normalize("NFKC", head).casefold()
-    return _MEANING.get(_NO_LETTER.sub("", text))
+    return _MEANING.get(letters_of(head))
 
 
 def columns_of(heads: Sequence[str]) -> dict[Column, int]:

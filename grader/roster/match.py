@@ -1,23 +1,23 @@
 """Which submission is whose: by the platform's number, login or e-mail address; else by name, where that is certain.
 
-Certain is what leads to one person alone, and to nobody whom another submission has by a number or an address. Two
-people of one name are never told apart by guessing.
+Certain is what leads to one person alone, is contradicted by nothing else, and leads to nobody whom another submission
+has by a number or an address. Two people of one name are never told apart by guessing.
 """
 
 import re
-import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from grader.find import Found
 from grader.handed_in import Person
+from grader.people.clue import Clue, Contradiction, Index, follow
+from grader.people.spelling import forms_in_either_order, keys_of, letters_of, without_accents
 from grader.record import clean_text
 from grader.roster.read import Entry
 
-_Index = Mapping[str, Sequence[Entry]]
-_Keys = Iterable[tuple[_Index, str]]
-_NO_LETTER = re.compile(r"[\W_]+")
+#: Entries by a name, the likeliest first.
+_Guesses = Iterable[tuple[Entry, ...]]
 #: What stands in a clone's name between the assignment and the user.
 _PART = re.compile(r"[-_ ]")
 
@@ -49,16 +49,20 @@ def match(found: Sequence[Found], entries: Sequence[Entry]) -> Matches:
     """Find the people of every submission on the roster."""
     known, matches = _Known(entries), Matches()
     waiting: list[tuple[Found, Person | None]] = []
+    contradicted = set[str]()
     for one in found:
         for person in one.people or (None,):
-            entry = _only(known.by_number(one, person))
-            if entry:
+            owners = follow(known.by_number(one, person))
+            if isinstance(owners, Contradiction):
+                matches.remarks.append(f"{one.id}: {_told(owners)}; nobody was chosen")
+                contradicted.add(one.id)
+            elif entry := _only(owners):
                 _add(matches, one, Match(entry=entry, person=person))
             else:
                 waiting.append((one, person))
     _match_names(known, waiting, matches)
     for one in found:
-        if one.id not in matches.by_submission and len(one.people) <= 1:
+        if len(one.people) <= 1 and one.id not in contradicted and one.id not in matches.by_submission:
             for entry in known.group(one):
                 _add(matches, one, Match(entry=entry, person=None))
     return matches
@@ -69,9 +73,9 @@ def _match_names(known: "_Known", waiting: Iterable[tuple[Found, Person | None]]
     taken = matches.lines
     claims: dict[int, list[tuple[Found, Match]]] = defaultdict(list)
     for one, person in waiting:
-        keys = list(known.by_name(one, person))
-        entry = _only(keys)
-        if entry is None and (same := _several(keys)):
+        same = next(filter(None, known.by_name(one, person)), ())
+        entry = _only(same)
+        if len(same) > 1:
             lines = " and ".join(str(other.line) for other in same)
             matches.remarks.append(f"{one.id}: lines {lines} have that name; nobody was chosen")
         elif entry and entry.line in taken:
@@ -98,62 +102,57 @@ class _Known:
     """The entries of a roster by everything they can be found by."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
-        self._ids = [_index(entries, lambda entry: entry.ids[:1]), _index(entries, lambda entry: entry.ids[1:])]
-        self._logins = _index(entries, lambda entry: map(str.casefold, entry.logins))
-        self._emails = _index(entries, lambda entry: [entry.person.email.casefold()])
-        self._mailboxes = _index(entries, lambda entry: [entry.person.email.casefold().partition("@")[0]])
-        self._names = _index(entries, lambda entry: _spellings(entry.person.name))
-        self._groups = _index(entries, lambda entry: map(_plain, entry.groups))
+        def index(keys: Callable[[Entry], Iterable[str]]) -> Index[Entry]:
+            return Index((entry, keys(entry)) for entry in entries)
 
-    def by_number(self, found: Found, person: Person | None) -> Iterator[tuple[_Index, str]]:
+        self._ids = index(lambda entry: keys_of(*entry.ids[:1]))
+        self._other_ids = index(lambda entry: keys_of(*entry.ids[1:]))
+        self._logins = index(lambda entry: keys_of(*entry.logins))
+        self._emails = index(lambda entry: keys_of(entry.person.email))
+        self._mailboxes = index(lambda entry: keys_of(entry.person.email.partition("@")[0]))
+        self._names = index(lambda entry: _spellings(entry.person.name))
+        self._groups = index(lambda entry: map(letters_of, entry.groups))
+
+    def by_number(self, found: Found, person: Person | None) -> Iterator[Clue[Entry]]:
         """What is somebody's alone, the surest first."""
-        id = _folded(found.id)
-        if person is None:
-            yield from ((index, found.id) for index in self._ids)
-            yield from ((self._logins, id), (self._emails, id))
-            return
-        yield from ((index, person.lms_id) for index in self._ids)
-        if person.login:  # the name of a clone: which hyphen the user begins behind is a guess, so the longest first
-            yield from ((self._logins, tail) for tail in _tails(id))
-        yield from ((self._logins, person.login.casefold()), (self._emails, person.email.casefold()))
+        number = found.id if person is None else person.lms_id
+        login = found.id if person is None else person.login
+        email = found.id if person is None else person.email
+        # the platform's own number first: a school's may by chance be another student's there
+        yield Clue(way="number", found=self._ids.find(keys_of(number)) or self._other_ids.find(keys_of(number)))
+        # the name of a clone: which hyphen the user begins behind is a guess, so the longest first
+        logins = [*(_tails(found.id) if person and login else ()), login]
+        users = (self._logins.find(keys_of(one)) for one in logins)
+        yield Clue(way="login", found=next(filter(None, users), ()))
+        yield Clue(way="e-mail address", found=self._emails.find(keys_of(email)))
 
-    def by_name(self, found: Found, person: Person | None) -> Iterator[tuple[_Index, str]]:
+    def by_name(self, found: Found, person: Person | None) -> _Guesses:
         """What people are called, and folders after them."""
         if person and person.name:
-            yield from ((self._names, spelling) for spelling in _spellings(person.name))
+            yield from self._called(person.name)
             return
-        id = _folded(found.id)
-        yield from ((self._logins, tail) for tail in _tails(id))
-        yield self._mailboxes, id
-        yield from ((self._names, spelling) for spelling in _spellings(_without_number(found, person)))
+        yield from (self._logins.find(keys_of(tail)) for tail in _tails(found.id))
+        yield self._mailboxes.find(keys_of(found.id))
+        yield from self._called(_without_number(found, person))
+
+    def _called(self, name: str) -> _Guesses:
+        return (self._names.find((spelling,)) for spelling in _spellings(name))
 
     def group(self, found: Found) -> Sequence[Entry]:
         """The members of the group that a submission is called after."""
         person = found.people[0] if found.people else None
         name = person.name if person and person.name else _without_number(found, person)
-        return self._groups.get(_plain(name), ())
+        return self._groups.find((letters_of(name),))
 
 
-def _index(entries: Iterable[Entry], keys: Callable[[Entry], Iterable[str]]) -> _Index:
-    index: dict[str, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        for key in dict.fromkeys(keys(entry)):
-            if key:
-                index[key].append(entry)
-    return dict(index)
+def _only(entries: Sequence[Entry]) -> Entry | None:
+    return entries[0] if len(entries) == 1 else None
 
 
-def _only(keys: _Keys) -> Entry | None:
-    """The entry that the first fitting key leads to, if to one alone."""
-    for index, key in keys:
-        if found := index.get(key, ()) if key else ():
-            return found[0] if len(found) == 1 else None
-    return None
-
-
-def _several(keys: _Keys) -> Sequence[Entry]:
-    """The entries that the first fitting key leads to."""
-    return next((index[key] for index, key in keys if key and key in index), ())
+def _told(contradiction: Contradiction[Entry]) -> str:
+    """Lines by what led to them."""
+    clues = [contradiction.first, *contradiction.against]
+    return " and ".join(f"line {clue.found[0].line} has its {clue.way}" for clue in clues)
 
 
 def _without_number(found: Found, person: Person | None) -> str:
@@ -168,19 +167,5 @@ def _tails(id: str) -> list[str]:
 
 def _spellings(name: str) -> list[str]:
     """A name as people and platforms write it: in either order, and without accents."""
-    words = name.replace(",", " ").split()
-    orders = [words, [*words[-1:], *words[:-1]]] if len(words) > 1 else [words]
-    plain = [_plain(" ".join(order)) for order in orders]
-    return [one for one in dict.fromkeys([*plain, *map(_without_accents, plain)]) if one]
-
-
-def _plain(text: str) -> str:
-    return _NO_LETTER.sub("", _folded(text))
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold()
-
-
-def _without_accents(text: str) -> str:
-    return "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
+    forms = forms_in_either_order(name)
+    return list(dict.fromkeys([*forms, *map(without_accents, forms)]))

@@ -1,23 +1,21 @@
-"""A roster's file becomes entries: commas or semicolons, UTF-8, heads as people and platforms write them.
+"""A roster's table becomes entries, with heads as people and platforms write them.
 
 What cannot be understood stops the reading, with its line: a name that silently went missing would be a student who is
 "missing", or a stranger.
 """
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from grader.fault import Fault
 from grader.handed_in import Person
 from grader.record import clean_text
-from grader.roster.columns import WHO, Column, columns_of
+from grader.roster.columns import WHO, Column, columns_of, meaning_of
+from grader.sheet import Row, quoted, read_table
 
-#: Bytes of a roster; that of fifty thousand people is smaller.
-MOST_BYTES = 16 * 1024 * 1024
 _YES = frozenset({"yes", "y", "true", "1", "x", "late"})
 _NO = frozenset({"no", "n", "false", "0", "on time", "-"})
 _PARTICIPANT = re.compile(r"\D*?(?P<id>\d+)")
@@ -26,7 +24,7 @@ _NOBODY = ("points possible", "student, test", "test student")
 _MUTED = frozenset({"muted", "manual posting"})
 
 
-class RosterError(Exception):
+class RosterError(Fault):
     """A roster cannot be read; the text says in which line, what was found, what was wanted."""
 
 
@@ -63,113 +61,55 @@ def read_roster(path: Path) -> Roster:
     """The people in a roster.
 
     Raises:
-        RosterError: the file is missing, damaged, or holds what cannot be understood.
+        SheetError: the file is missing, damaged, or no table.
+        RosterError: it holds what cannot be understood.
     """
-    rows = _rows(_text(path), path)
-    try:
-        heads_at, heads = next(rows)
-    except StopIteration:
-        raise RosterError(f"{path} is empty; wanted a line with the names of the columns, then a line each") from None
+    table = read_table(path, lambda head: meaning_of(head) is not None)
+    heads = table.head.cells
+    if not heads:
+        raise RosterError(f"{path} is empty; wanted a line with the names of the columns, then a line each")
     try:
         columns = columns_of(heads)
     except ValueError as problem:
-        raise RosterError(f"{path}, line {heads_at}: {problem}") from None
+        raise RosterError(f"{table.head.where}: {problem}") from None
     if not any(column in columns for column in WHO):
         wanted = ", ".join(column.value for column in WHO)
         shown = ", ".join(clean_text(head[:30]) for head in heads[:8])
-        raise RosterError(
-            f"{path}, line {heads_at}: no column says who somebody is (got {shown}); wanted one of {wanted}"
-        )
+        raise RosterError(f"{table.head.where}: no column says who somebody is (got {shown}); wanted one of {wanted}")
     remarks: list[str] = []
-    entries = [
-        _entry(path, line, _Row(cells, columns), remarks)
-        for line, cells in rows
-        if not _is_nobody(cells, _Row(cells, columns))
-        if _fits(path, line, cells, len(heads))
-    ]
+    known = [_Known(row, columns) for row in table.rows]
+    entries = [_entry(one, remarks) for one in known if not _is_nobody(one)]
     if not entries:
         raise RosterError(f"{path} holds nobody: there is no line below the names of the columns")
     return Roster(name=path.name, entries=tuple(_without_doubles(path, entries, remarks)), remarks=tuple(remarks))
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """The cells of a line, by what they say."""
+class _Known:
+    """A row, its cells by what they say."""
 
-    cells: Sequence[str]
+    row: Row
     columns: Mapping[Column, int]
 
     def __getitem__(self, column: Column) -> str:
         place = self.columns.get(column)
-        return " ".join(self.cells[place].split()) if place is not None and place < len(self.cells) else ""
+        return " ".join(self.row.cells[place].split()) if place is not None else ""
 
 
-def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise RosterError(f"{path} is larger than {MOST_BYTES >> 20} MiB, as no roster is")
-        data = path.read_bytes()
-    except OSError as error:
-        raise RosterError(f"{path}: {error.strerror}; wanted the class's roster, a CSV file") from None
-    if data.startswith((b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04")):
-        raise RosterError(f"{path} is no CSV file in UTF-8; save it in the spreadsheet as 'CSV UTF-8'")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise RosterError(
-            f"{path}, line {line}: byte 0x{data[error.start]:02x} is not UTF-8; the file is perhaps Latin-1 or "
-            "Windows-1252: save it as 'CSV UTF-8', lest names are read wrong"
-        ) from None
-
-
-def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Line and cells of each row that is not empty."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    delimiter = max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    begins = 1
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise RosterError(
-                f'{path}, line {begins}: {error}; a quote (") in a cell is written twice, with quotes around the cell'
-            ) from None
-        if any(cell.strip() for cell in cells):
-            yield begins, cells
-        begins = reader.line_num + 1
-
-
-def _fits(path: Path, line: int, cells: Sequence[str], width: int) -> bool:
-    if any(cell.strip() for cell in cells[width:]):
-        raise RosterError(
-            f"{path}, line {line}: {len(cells)} cells, and {width} columns; a cell that holds the sign between cells "
-            "needs quotes around it"
-        )
-    return True
-
-
-def _is_nobody(cells: Sequence[str], row: _Row) -> bool:
+def _is_nobody(row: _Known) -> bool:
     """Whether it is one of the rows that a Canvas gradebook has beside those of students."""
-    first = cells[0].strip().casefold()
-    return (
-        first in _NOBODY
-        or row[Column.NAME].casefold() in _NOBODY
-        or (not first and {cell.strip().casefold() for cell in cells} - {""} <= _MUTED)
-    )
+    cells = [cell.casefold() for cell in row.row.cells]
+    return cells[0] in _NOBODY or row[Column.NAME].casefold() in _NOBODY or (not cells[0] and {*cells} - {""} <= _MUTED)
 
 
-def _entry(path: Path, line: int, row: _Row, remarks: list[str]) -> Entry:
+def _entry(row: _Known, remarks: list[str]) -> Entry:
+    at = row.row.where
     name, email, ids, logins = _who(row)
     if not (name or email or ids or logins):
-        raise RosterError(f"{path}, line {line}: nothing says who this is; wanted a name, an e-mail address or an id")
-    at = f"{path}, line {line}"
+        raise RosterError(f"{at}: nothing says who this is; wanted a name, an e-mail address or an id")
     hours = _number(at, row, Column.HOURS) + 24 * _number(at, row, Column.DAYS)
     return Entry(
-        line=line,
+        line=row.row.line,
         person=Person(name=name, email=email, lms_id=ids[0] if ids else "", login=logins[0] if logins else ""),
         ids=ids,
         logins=logins,
@@ -181,7 +121,7 @@ def _entry(path: Path, line: int, row: _Row, remarks: list[str]) -> Entry:
     )
 
 
-def _who(row: _Row) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
+def _who(row: _Known) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
     """Name, e-mail address, ids and logins."""
     name, email, identifier = row[Column.NAME], row[Column.EMAIL], row[Column.IDENTIFIER]
     if row[Column.FIRST] or row[Column.LAST]:
@@ -206,7 +146,7 @@ def _unique(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value in values if value))
 
 
-def _number(at: str, row: _Row, column: Column) -> float:
+def _number(at: str, row: _Known, column: Column) -> float:
     text = row[column]
     if not text:
         return 0.0
@@ -215,14 +155,14 @@ def _number(at: str, row: _Row, column: Column) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < 24 * 3660:
-        raise RosterError(f"{at}, {column.value}: got {clean_text(text[:30])!r}, wanted a number, 0 or more")
+        raise RosterError(f"{at}, {column.value}: got {quoted(text)}, wanted a number, 0 or more")
     return number
 
 
 def _late(at: str, text: str) -> bool:
     word = text.casefold()
     if word not in _YES | _NO:
-        raise RosterError(f"{at}, late: got {clean_text(text[:30])!r}, wanted yes or no")
+        raise RosterError(f"{at}, late: got {quoted(text)}, wanted yes or no")
     return word in _YES
 
 
@@ -239,7 +179,7 @@ def _time(at: str, text: str, remarks: list[str]) -> datetime | None:
         return time
     except (ValueError, OverflowError, OSError):
         raise RosterError(
-            f"{at}, submitted_at: got {clean_text(text[:40])!r}, wanted a time like 2026-03-01T23:59:00+01:00"
+            f"{at}, submitted_at: got {quoted(text)}, wanted a time like 2026-03-01T23:59:00+01:00"
         ) from None
 
 

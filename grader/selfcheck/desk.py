@@ -17,7 +17,8 @@ from grader.report import RunHeader
 from grader.selfcheck.affected import affected_parts
 from grader.spec import CheckSpec
 from grader.stage import Staged, stage
-from grader.student_view import StudentView, student_view
+from grader.student_records import StudentView
+from grader.student_view import student_view
 from grader.verdict import Verdict
 
 #: What is found out about a part: it names it.

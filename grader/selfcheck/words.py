@@ -12,7 +12,14 @@ from rich.text import Text
 
 from grader.report import FeedbackLevel, Status
 from grader.show import for_terminal
-from grader.student_view import StudentCheck, StudentDiagnosis, StudentExample, StudentMatrix, StudentPart, StudentView
+from grader.student_records import (
+    StudentCheck,
+    StudentDiagnosis,
+    StudentExample,
+    StudentMatrix,
+    StudentPart,
+    StudentView,
+)
 from grader.verdict import Verdict
 
 _RIGHT, _WRONG, _FAINT, _HEAD = "green", "bold red", "dim", "bold"

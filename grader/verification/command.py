@@ -5,14 +5,13 @@ from pathlib import Path
 
 import click
 
-from grader.assignment import Assignment, AssignmentError
+from grader.assignment import Assignment
 from grader.course import Course, CourseError, find_course
-from grader.launch import ONE_THREAD, LaunchError
+from grader.launch import ONE_THREAD
 from grader.verification.claims import Claim
-from grader.verification.forked import ForkFailed
 
 #: Exit codes.
-HOLDS, FAILS, USAGE = 0, 1, 2
+HOLDS, FAILS = 0, 1
 #: Complaints of one claim that are printed.
 _MOST_COMPLAINTS = 20
 
@@ -21,17 +20,16 @@ def verify_all(start: Path, name: str | None, seed: int, only: str | None = None
     """Verify the assignment of that name, or all of the course that `start` lies in; returns the exit code.
 
     `only`: a glob of ids of mistakes; then these are tried and nothing else.
+
+    Raises:
+        Fault: there is no such assignment, or it cannot be used.
     """
     os.environ.update(ONE_THREAD)  # read when numpy and torch are imported
-    try:
-        course = find_course(start)
-        assignments = [course.assignment(one) for one in ([name] if name else course.names)]
-        if not assignments:
-            raise CourseError(f"{course.folder / 'assignments'} holds no assignment")
-        return max(_verify(course, one, seed, only) for one in assignments)
-    except (AssignmentError, CourseError, ForkFailed, LaunchError) as error:
-        click.echo(f"grade: {error}", err=True)
-        return USAGE
+    course = find_course(start)
+    assignments = [course.assignment(one) for one in ([name] if name else course.names)]
+    if not assignments:
+        raise CourseError(f"{course.folder / 'assignments'} holds no assignment")
+    return max(_verify(course, one, seed, only) for one in assignments)
 
 
 def _verify(course: Course, assignment: Assignment, seed: int, only: str | None) -> int:

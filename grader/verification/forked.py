@@ -6,12 +6,13 @@ from multiprocessing.connection import Connection
 from typing import TypeVar
 
 from grader import interrupt
+from grader.fault import Fault
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-class ForkFailed(Exception):
+class ForkFailed(Fault):
     """A fork ended before its jobs were done."""
 
 

@@ -1,29 +1,26 @@
-"""A student's result as Markdown for GitHub: the comment, the text of the check, the summary of the job.
+"""A student's result as Markdown for GitHub: a comment, the text of a check, the summary of a job, a file.
 
 The words of the course stand in it as prose. Whatever a student chose, or their code gave, stands in code spans and
 blocks, where GitHub reads no markup, mention, reference, link or image.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from grader.post.failures import CHARGED, Group, failures, message_of, points
+from grader.record import points_text
+from grader.render.causes import Cause, Finding, Printed, find_causes
 from grader.report import Status
 from grader.show import for_github_html, for_github_prose, for_markdown, for_markdown_block
-from grader.student_view import StudentAdjustment, StudentCharge, StudentDiagnosis, StudentView
+from grader.student_records import StudentAdjustment, StudentCharge, StudentDiagnosis, StudentView
+from grader.told.paragraphs import title
 from grader.verdict import Verdict
 
+#: Why points of checks and of parts may differ.
+_CHARGED = "A mistake that was recognised costs its price once, instead of the points of each check"
 #: Said where not everything fits.
 LEFT_OUT = "The rest is left out here, because GitHub takes no longer text. All of it is in the report of the run."
 #: Characters of what a student's code printed.
 _MOST_OUTPUT = 2000
-
-
-def title(view: StudentView) -> str:
-    """The result in a line, for the title of a check."""
-    if view.final_score is None:
-        return "not graded"
-    return f"{view.final_score:.2f} of {view.max_score:.2f} points"
 
 
 def pieces(view: StudentView) -> list[str]:
@@ -35,7 +32,6 @@ def pieces(view: StudentView) -> list[str]:
         *_parts(view),
         *_diagnoses(view),
         *_failures(view),
-        *_hidden(view),
         *_notes(view),
         _facts(view),
     ]
@@ -65,12 +61,12 @@ def _parts(view: StudentView) -> Iterator[str]:
         return
     rows = ["| Part | File | Points |", "| :-- | :-- | --: |"]
     for part in view.parts:
-        score = f"{_points(part.score)} of {part.max_score:.2f}"
+        score = f"{points_text(part.score, '–')} of {points_text(part.max_score)}"
         rows.append(f"| {for_github_prose(part.title)} | {for_markdown(part.file)} | {score} |")
     yield "\n".join(rows)
     charged = [f"- {_charge(charge)}" for part in view.parts for charge in part.charged]
     if charged:
-        yield "\n".join([f"{CHARGED}:", "", *charged])
+        yield "\n".join([f"{_CHARGED}:", "", *charged])
 
 
 def _charge(charge: StudentCharge) -> str:
@@ -102,40 +98,57 @@ def _diagnosis(diagnosis: StudentDiagnosis) -> Iterator[str]:
 
 
 def _failures(view: StudentView) -> Iterator[str]:
-    visible = [check for check in view.checks if check.visible]
-    groups = failures(visible)
-    if groups:
-        yield f"### Checks that did not pass: {sum(map(len, groups))} of {len(visible)}"
-    for group in groups:
-        yield "\n\n".join([f"<details><summary>{_head(group)}</summary>", *_body(group), "</details>"])
+    """Each thing to fix once; then what hidden checks say, which is no more than their verdicts."""
+    causes = find_causes(view.checks, {part.name: part.file for part in view.parts})
+    told = [cause for cause in causes if not cause.is_silent]
+    if told:
+        failed = sum(len(cause.checks) + len(cause.held_up) for cause in told)
+        yield f"### Checks that did not pass: {failed} of {len(view.checks)}"
+    for cause in told:
+        yield "\n\n".join([f"<details><summary>{_head(cause)}</summary>", *_body(cause), "</details>"])
+    hidden = [check for cause in causes if cause.is_silent for check in cause.checks]
+    if hidden:
+        rows = [f"- {for_github_prose(check.title)}: {check.verdict.label}" for check in hidden]
+        yield "\n".join([f"### Hidden checks that did not pass: {len(hidden)}", "", *rows])
 
 
-def _head(group: Group) -> str:
-    more = f" and {len(group) - 1} more" if len(group) > 1 else ""
-    return f"{for_github_html(group[0].title)}{more}: {group[0].verdict.label}, {points(group)}"
+def _head(cause: Cause) -> str:
+    return f"{for_github_html(cause.heading)}: {cause.verdict.label}, {_reached(cause.checks)}"
 
 
-def _body(group: Group) -> Iterator[str]:
-    first = group[0]
-    if len(group) > 1:
-        yield "\n".join(f"- {for_github_prose(check.title)}" for check in group)
+def _reached(checks: Sequence[Finding]) -> str:
+    """What checks got, of what there is."""
+    scores = [check.score for check in checks]
+    got = None if None in scores else sum((score for score in scores if score is not None), Decimal(0))
+    return f"{points_text(got, '–')} of {points_text(sum((check.max_score for check in checks), Decimal(0)))}"
+
+
+def _body(cause: Cause) -> Iterator[str]:
+    first = cause.checks[0]
+    if len(cause.checks) > 1:
+        yield "\n".join(f"- {for_github_prose(check.title)}" for check in cause.checks)
     elif first.description:
         yield for_github_prose(first.description)
-    if first.message:
-        yield for_markdown_block(message_of(first) if len(group) == 1 else first.message)
+    if cause.message:
+        yield for_markdown_block(_message(cause))
     elif first.blocked_by:
         yield f"First make this right: {for_markdown(first.blocked_by)}"
-    if first.output:
-        is_cut = first.output_cut or len(first.output) > _MOST_OUTPUT
-        yield "It printed" + (" (only the beginning is shown)" if is_cut else "")
-        yield for_markdown_block(first.output[:_MOST_OUTPUT])
+    if cause.held_up:
+        yield f"Judged once this is fixed: {len(cause.held_up)} more"
+    for printed in cause.printed[:1]:
+        yield from _printed(printed)
 
 
-def _hidden(view: StudentView) -> Iterator[str]:
-    failed = [check for check in view.checks if not check.visible and check.verdict is not Verdict.PASSED]
-    if failed:
-        rows = [f"- {for_github_prose(check.title)}: {check.verdict.label}" for check in failed]
-        yield "\n".join([f"### Hidden checks that did not pass: {len(failed)}", "", *rows])
+def _message(cause: Cause) -> str:
+    """What a check says, its hint as the last line."""
+    hint = " ".join(cause.hint.split())
+    return "\n".join([cause.message, *([f"  hint      {hint}"] if hint else [])])
+
+
+def _printed(printed: Printed) -> Iterator[str]:
+    is_cut = printed.is_cut or len(printed.text) > _MOST_OUTPUT
+    yield "It printed" + (" (only the beginning is shown)" if is_cut else "")
+    yield for_markdown_block(printed.text[:_MOST_OUTPUT])
 
 
 def _notes(view: StudentView) -> Iterator[str]:
@@ -147,8 +160,5 @@ def _facts(view: StudentView) -> str:
     seed = "" if view.seed is None else f", seed {view.seed}"
     made = f"{view.created:%Y-%m-%d %H:%M %Z}".strip()
     grader, torch = for_github_prose(view.grader_version), for_github_prose(view.torch)
-    return f"Graded {made} by grader {grader}, torch {torch}{seed}."
-
-
-def _points(score: Decimal | None) -> str:
-    return "–" if score is None else f"{score:.2f}"
+    passed = sum(check.verdict is Verdict.PASSED for check in view.checks)
+    return f"{passed} of {len(view.checks)} checks pass. Graded {made} by grader {grader}, torch {torch}{seed}."

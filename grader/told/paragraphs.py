@@ -11,11 +11,11 @@ from decimal import Decimal
 from html import escape
 
 from grader.adjustment import AdjustmentKind
-from grader.export.amounts import points_text
+from grader.record import points_text
 from grader.render.causes import Cause, find_causes
 from grader.report import Status
 from grader.show import for_html, for_terminal
-from grader.student_view import StudentAdjustment, StudentDiagnosis, StudentPart, StudentView
+from grader.student_records import StudentAdjustment, StudentDiagnosis, StudentPart, StudentView
 
 #: Things to fix that are told one by one: a comment is read from its top.
 _MOST_CAUSES = 8
@@ -43,6 +43,13 @@ class Paragraph:
     quoted: str = ""
 
 
+def title(view: StudentView) -> str:
+    """The result in a line."""
+    if view.final_score is None:
+        return "not graded"
+    return f"{points_text(view.final_score)} of {points_text(view.max_score)} points"
+
+
 def feedback(view: StudentView) -> list[Paragraph]:
     """All that is to be said of a submission, points first, then mistakes, then what else fails."""
     return [*_points(view), *_mistakes(view), *_rest(view)]
@@ -58,15 +65,20 @@ def mistake_paragraphs(view: StudentView) -> list[Paragraph]:
     return list(_mistakes(view))
 
 
-def as_text(paragraphs: Iterable[Paragraph]) -> str:
-    """Plain text, for where nothing is markup."""
-    lines: list[str] = []
+def sections(paragraphs: Iterable[Paragraph]) -> list[str]:
+    """Plain text: each heading with what stands below it."""
+    found: list[list[str]] = []
     for one in paragraphs:
-        if one.kind is Kind.HEADING and lines:
-            lines.append("")
+        if one.kind is Kind.HEADING or not found:
+            found.append([])
         text = " ".join(filter(None, [one.text, one.quoted]))
-        lines.append(f"- {text}" if one.kind is Kind.ITEM else text)
-    return for_terminal("\n".join(lines))
+        found[-1].append(f"- {text}" if one.kind is Kind.ITEM else text)
+    return [for_terminal("\n".join(lines)) for lines in found]
+
+
+def as_text(paragraphs: Iterable[Paragraph]) -> str:
+    """All of it as plain text, for where nothing is markup."""
+    return "\n\n".join(sections(paragraphs))
 
 
 def as_html(paragraphs: Iterable[Paragraph]) -> str:
@@ -86,7 +98,7 @@ def _html(one: Paragraph) -> str:
 def _points(view: StudentView) -> Iterator[Paragraph]:
     yield Paragraph(
         kind=Kind.HEADING,
-        text=f"{view.assignment_title}: {points_text(view.final_score, '–')} of {points_text(view.max_score)} points",
+        text=f"{' '.join(view.assignment_title.split())}: {title(view)}",
     )
     if view.status is not Status.GRADED:
         yield Paragraph(kind=Kind.LINE, quoted=view.reason or "")

@@ -8,11 +8,11 @@ from sample_findings import make_diagnosis
 from sample_people import LATE
 from sample_report import HOSTILE, SYNTAX_ERROR, graded, make_check, make_report, make_submission, sample_class
 
-from grader.export.feedback import as_html, as_text, feedback
 from grader.finding import Charge
 from grader.report import Feedback
 from grader.show import for_html
 from grader.student_view import student_view
+from grader.told.paragraphs import as_html, as_text, feedback
 from grader.verdict import Verdict
 
 
