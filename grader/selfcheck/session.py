@@ -6,7 +6,7 @@ process imports its own.
 
 import os
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -39,11 +39,14 @@ class Subject:
 
 
 def find_subject(folder: Path, name: str | None, course: Path | None) -> Subject:
-    """A student's folder or archive, and the handout it lies in; else the course.
+    """A student's folder or archive, and the course around it; else the handout it lies in.
+
+    Checks are programs, and they run in this process: where there is a course, those that lie in a folder somebody
+    handed in are not asked.
 
     Args:
         name: of the assignment, where it is not plain.
-        course: the course's folder, to be used whatever handout there is.
+        course: the course's folder, where it is not plain.
 
     Raises:
         FindError, CourseError, AssignmentError, HandoutError: what is missing, and what to do.
@@ -51,12 +54,10 @@ def find_subject(folder: Path, name: str | None, course: Path | None) -> Subject
     found = find_folder(folder) if folder.is_dir() else find_file(folder)
     if found is None:
         raise FindError(f"{folder}: no such folder; wanted the folder with your files, such as `grade check .`")
-    handout = None if course else find_handout(folder if folder.is_dir() else folder.parent, name)
-    if handout is None and course is None:
-        handout = find_handout(Path.cwd(), name)
-    if handout:
+    place = find_course(course) if course else _course_around(folder)
+    if place is None:
+        handout = _handout(folder, name)
         return Subject(found=found, assignment=handout.assignment, header=_header_of(handout), source=handout)
-    place = _course(folder, course)
     assignment = place.assignment(name) if name else place.assignment_for(file_names([found], place.asked()))
     header = make_header(assignment, assignment.published_seed, assignment.limits.call_s)
     return Subject(found=found, assignment=assignment, header=header, source=place)
@@ -104,16 +105,30 @@ def _with_grading(subject: Subject, body: Callable[["Grading"], Result]) -> Resu
     return with_grading(subject.source, subject.assignment, seed, body, are_all=False)
 
 
-def _course(folder: Path, course: Path | None) -> Course:
-    try:
-        return find_course(course or folder)
-    except CourseError:
-        if course:
-            raise
-    try:
-        return find_course(Path.cwd())
-    except CourseError:
-        raise CourseError(
-            f"{folder} is in no handout and in no course: unpack the handout that your course gives out, put your "
-            "files into its folder, and run `grade check` there"
-        ) from None
+def _course_around(folder: Path) -> Course | None:
+    """The course that this process works in, or that a folder lies in; None when there is none.
+
+    One that lies in the folder itself is what a student handed in.
+    """
+    for start in (Path.cwd(), folder.resolve().parent):
+        with suppress(CourseError):
+            course = find_course(start)
+            if course.names and not course.folder.is_relative_to(folder.resolve()):
+                return course
+    return None
+
+
+def _handout(folder: Path, name: str | None) -> Handout:
+    """The handout that a folder lies in, or this process works in.
+
+    Raises:
+        HandoutError: as `find_handout` does.
+        CourseError: there is none, and no course either.
+    """
+    for start in (folder if folder.is_dir() else folder.parent, Path.cwd()):
+        if handout := find_handout(start, name):
+            return handout
+    raise CourseError(
+        f"{folder} is in no handout and in no course: unpack the handout that your course gives out, put your "
+        "files into its folder, and run `grade check` there"
+    )
