@@ -9,6 +9,7 @@ import click
 
 from grader import interrupt
 from grader.commands.options import course as course_option
+from grader.show import for_terminal
 
 if TYPE_CHECKING:
     from grader.selfcheck.desk import Desk
@@ -43,7 +44,7 @@ def command(folder: Path, watch: bool, everything: bool, assignment: str | None,
         subject = find_subject(folder, assignment, course)
         sys.exit(_check(subject, is_watching=watch, is_everything=everything))
     except (AssignmentError, CourseError, FindError, HandoutError, IntakeError, LaunchError) as error:
-        click.echo(f"grade: {error}", err=True)
+        click.echo(for_terminal(f"grade: {error}"), err=True)
         sys.exit(_USAGE)
     except KeyboardInterrupt:
         click.echo(err=True)

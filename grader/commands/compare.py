@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.show import for_terminal
+
 if TYPE_CHECKING:
     from grader.report import Report
 
@@ -39,7 +41,7 @@ def command(old: Path, new: Path, is_all: bool, json_file: Path | None, out: Pat
     try:
         reports = [(label, *_read(path)) for label, path in (("OLD", old), ("NEW", new))]
     except (ReportError, OSError) as error:
-        click.echo(f"grade: {error}", err=True)
+        click.echo(for_terminal(f"grade: {error}"), err=True)
         sys.exit(_USAGE)
     comparison = compare_reports(reports[0][2], reports[1][2])
     for label, file, report in reports:
@@ -51,7 +53,9 @@ def command(old: Path, new: Path, is_all: bool, json_file: Path | None, out: Pat
             try:
                 Store(path.parent).write(path.name, text(comparison))
             except OSError as error:
-                click.echo(f"grade: {error.filename or path}: {error.strerror}; name another file", err=True)
+                click.echo(
+                    for_terminal(f"grade: {error.filename or path}: {error.strerror}; name another file"), err=True
+                )
                 sys.exit(_USAGE)
     sys.exit(_EQUAL if comparison.is_equal else _CHANGED)
 

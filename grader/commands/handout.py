@@ -8,6 +8,7 @@ import click
 
 from grader import interrupt
 from grader.commands.options import course as course_option
+from grader.show import for_terminal
 
 
 @click.command("handout")
@@ -39,10 +40,12 @@ def command(assignment: str, out: Path | None, course: Path | None) -> None:
         with Screen().steps("Making each known mistake") as tell:
             level = write_handout(place, about, target, date.today(), tell)
     except (AssignmentError, CourseError, WheelError) as error:
-        click.echo(f"grade: {error}", err=True)
+        click.echo(for_terminal(f"grade: {error}"), err=True)
         sys.exit(2)
     except OSError as error:
-        click.echo(f"grade: {error.filename or target}: {error.strerror}; no handout was written", err=True)
+        click.echo(
+            for_terminal(f"grade: {error.filename or target}: {error.strerror}; no handout was written"), err=True
+        )
         sys.exit(2)
     except KeyboardInterrupt:
         click.echo("\ngrade: interrupted; no handout was written", err=True)

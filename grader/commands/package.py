@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from grader.commands.options import course
+from grader.show import for_terminal
 
 
 @click.group("package")
@@ -42,10 +43,10 @@ def gradescope(assignment: str, out: Path, course: Path | None) -> None:
         chosen = found.assignment(assignment)
         names = write_package(found, chosen, out)
     except (AssignmentError, CourseError, PinsError, WheelError) as error:
-        click.echo(f"grade: {error}", err=True)
+        click.echo(for_terminal(f"grade: {error}"), err=True)
         sys.exit(2)
     except OSError as error:
-        click.echo(f"grade: {error.filename or out}: {error.strerror}; {out} was not written", err=True)
+        click.echo(for_terminal(f"grade: {error.filename or out}: {error.strerror}; {out} was not written"), err=True)
         sys.exit(2)
     click.echo(
         f"{out}: {chosen.title}, {len(names)} files, {out.stat().st_size / 1e6:.1f} MB. It holds the answers: upload "

@@ -10,6 +10,7 @@ import click
 
 from grader import interrupt
 from grader.commands.options import MOST_SEED, course, finite, percent
+from grader.show import for_terminal
 
 if TYPE_CHECKING:
     from grader.run import Options
@@ -54,6 +55,11 @@ if TYPE_CHECKING:
     metavar="CSV",
     help="Who is in the class: names for the report, who is missing, extensions. Platforms' own exports are read.",
 )
+@click.option(
+    "--single",
+    is_flag=True,
+    help="SUBMISSIONS is one student's work, whatever lies in it: nothing there names people, times or a class.",
+)
 @click.option("--force", is_flag=True, help="Replace the report in the output folder.")
 @click.option(
     "--timeout",
@@ -92,6 +98,7 @@ def command(
     only: str | None,
     resume: bool,
     roster: Path | None,
+    single: bool,
     force: bool,
     timeout: float | None,
     overrides: Path | None,
@@ -125,6 +132,7 @@ def command(
             fail_under=fail_under,
             is_any_isolation_enough=isolation == "best",
             roster=roster,
+            is_single=single,
         )
         sys.exit(_run(options, Screen()))
     except KeyboardInterrupt:
@@ -138,7 +146,7 @@ def _run(options: "Options", screen: "Screen") -> int:
     try:
         return run(options, screen)
     except RunError as error:
-        click.echo(f"grade: {error}", err=True)
+        click.echo(for_terminal(f"grade: {error}"), err=True)
         return error.exit_code
     except Exception:
         if interrupt.has_come():  # a library caught the interruption, and stumbled over what it had left half done

@@ -9,6 +9,7 @@ from grader.course import Course, CourseError, find_course
 from grader.new.name import NameRefused, must_be_free
 from grader.new.place import PlaceTaken, place
 from grader.new.template import files_of, files_of_course, ids_of
+from grader.show import for_terminal
 
 #: Exit codes.
 MADE, USAGE = 0, 2
@@ -23,10 +24,10 @@ def make(name: str, course: Path | None) -> int:
         folder = _course(course)
         _make(name, folder)
     except (CourseError, NameRefused, PlaceTaken) as error:
-        click.echo(f"grade: {error}", err=True)
+        click.echo(for_terminal(f"grade: {error}"), err=True)
         return USAGE
     except OSError as error:
-        click.echo(f"grade: {error.filename or course}: {error.strerror}; nothing was made", err=True)
+        click.echo(for_terminal(f"grade: {error.filename or course}: {error.strerror}; nothing was made"), err=True)
         return USAGE
     return MADE
 

@@ -8,6 +8,7 @@ import click
 from grader.assignment import Assignment, AssignmentError
 from grader.course import Course, CourseError, find_course
 from grader.launch import ONE_THREAD, LaunchError
+from grader.show import for_terminal
 from grader.verification.claims import Claim
 from grader.verification.forked import ForkFailed
 
@@ -30,7 +31,7 @@ def verify_all(start: Path, name: str | None, seed: int, only: str | None = None
             raise CourseError(f"{course.folder / 'assignments'} holds no assignment")
         return max(_verify(course, one, seed, only) for one in assignments)
     except (AssignmentError, CourseError, ForkFailed, LaunchError) as error:
-        click.echo(f"grade: {error}", err=True)
+        click.echo(for_terminal(f"grade: {error}"), err=True)
         return USAGE
 
 
