@@ -43,6 +43,21 @@ def test_export_canvas_writes_the_filled_template_and_says_so(folder):
     assert canvas_export() == (folder / "canvas.csv").read_text()
 
 
+def test_export_with_a_template_without_an_end_is_refused(folder):
+    """A device gives whatever is asked for, until this machine has no memory left."""
+    result = export("canvas", "report", "--template", "/dev/zero")
+
+    assert 2 == result.exit_code
+    assert "/dev/zero is larger than 32 MiB" in result.stderr
+
+
+def test_export_with_a_template_of_one_long_line_quotes_a_little_of_it(folder):
+    """Whatever it is, the message is one to be read."""
+    (folder / "long.csv").write_text(",".join(["x" * 1000] * 100))
+
+    assert 3000 > len(export("canvas", "report", "--template", "long.csv").stderr)
+
+
 def test_export_of_whoever_has_a_row_and_a_score_exits_0(folder):
     """Students of the template who handed nothing in are no fault."""
     assert 0 == export("canvas", "report", "--template", "canvas.csv", "--student", "group*").exit_code

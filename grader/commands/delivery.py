@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 #: Exit codes: everything is in the file; somebody of the report is not; nothing was written.
 WHOLE, PARTLY, USAGE = 0, 1, 2
+#: Bytes of a template: that of fifty thousand students is smaller.
+_MOST_BYTES = 32 * 1024 * 1024
 
 
 class Delivery:
@@ -47,7 +49,11 @@ class Delivery:
         """The bytes of the template, which has to be there."""
         if self._template is None:
             _end(f"--template is missing: {how_to_get_it}")
-        return self._template.read_bytes()
+        with open(self._template, "rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            _end(f"{self._template} is larger than {_MOST_BYTES >> 20} MiB, as no such table is; {how_to_get_it}")
+        return data
 
     def text(self, text: str) -> None:
         """Hand over what was made."""

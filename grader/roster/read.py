@@ -106,11 +106,12 @@ class _Row:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise RosterError(f"{path} is larger than {MOST_BYTES >> 20} MiB, as no roster is")
-        data = path.read_bytes()
+        with open(path, "rb") as file:  # a device or a pipe does not say how large it is
+            data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise RosterError(f"{path}: {error.strerror}; wanted the class's roster, a CSV file") from None
+    if len(data) > MOST_BYTES:
+        raise RosterError(f"{path} is larger than {MOST_BYTES >> 20} MiB, as no roster is")
     if data.startswith((b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04")):
         raise RosterError(f"{path} is no CSV file in UTF-8; save it in the spreadsheet as 'CSV UTF-8'")
     try:
