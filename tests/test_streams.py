@@ -4,7 +4,6 @@ import shlex
 import subprocess
 import sys
 
-import pytest
 from conftest import PATIENCE_S, environment
 
 GRADE = f"{shlex.quote(sys.executable)} -m grader"
@@ -15,16 +14,6 @@ def shell(command, folder):
     return subprocess.run(
         ["bash", "-c", command], cwd=folder, env=environment(), capture_output=True, text=True, timeout=PATIENCE_S
     )
-
-
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_streams_that_are_closed_are_as_good_as_nowhere(tmp_path, closed):
-    """No traceback; and no file that is opened becomes one of them, and is printed into."""
-    done = shell(f"{GRADE} new one --course course {closed}", tmp_path)
-
-    assert 0 == done.returncode, done.stderr
-    assert "Traceback" not in done.stderr
-    assert "working assignment" not in "".join(file.read_text() for file in tmp_path.rglob("*.md"))
 
 
 def test_streams_output_on_a_full_disk_is_told_in_words(tmp_path):
