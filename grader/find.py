@@ -122,6 +122,14 @@ def find_file(path: Path) -> Found | None:
     return Found(id=_id_of_notebook(place.name), path=place, is_notebook=True)
 
 
+def find_one(path: Path) -> Found:
+    """The submission that a person named, a folder or a file. Raises FindError when it is none."""
+    if one := find_file(path):
+        return one
+    _must_be_folder(path)
+    return find_folder(path)
+
+
 def unread_archives(folder: Path, found: Sequence[Found]) -> dict[str, str]:
     """Archives that somebody may have handed in and that are not graded, by name, with the reason."""
     if not folder.is_dir() or found[0].path == folder.resolve():

@@ -41,19 +41,20 @@ class Roll:
 
 
 @contextmanager
-def call_roll(place: Path, stubs: Sequence[str], roster: Path | None) -> Iterator[Roll]:
+def call_roll(place: Path, stubs: Sequence[str], roster: Path | None, *, is_single: bool = False) -> Iterator[Roll]:
     """Find the submissions of a class; what is unpacked for that stays until the end of the block.
 
     Args:
         place: a folder or the zip of a class, or one submission.
         stubs: names of the stub files of all assignments that may be meant.
         roster: a CSV file with the people of the class, if there is one.
+        is_single: whether the place is one student's, whatever it looks like.
 
     Raises:
         FindError, LayoutError, RosterError: what was named cannot be used.
     """
     people = read_roster(roster) if roster else None
-    with read_class(place, stubs) as layout:
+    with read_class(place, stubs, is_single=is_single) as layout:
         if people is None:
             yield Roll(summary=layout.summary, submissions=layout.submissions, remarks=layout.remarks)
             return

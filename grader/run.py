@@ -66,6 +66,8 @@ class Options:
     roster: Path | None = None
     #: A CSV file with what staff decided; None: that in the output folder, if there is one.
     overrides: Path | None = None
+    #: Whether `folder` is one student's, whatever lies in it.
+    is_single: bool = False
 
 
 def run(options: Options, screen: Screen) -> int:
@@ -88,11 +90,11 @@ def run(options: Options, screen: Screen) -> int:
 
 
 def _run(options: Options, store: Store, screen: Screen) -> int:
-    course = find_course(options.course or Path.cwd())
+    course = _course(options)
     _must_lie_outside(options)
     name = options.assignment
     asked = course.asked(name) if name else course.asked()
-    with call_roll(options.folder, list(asked), options.roster) as roll:
+    with call_roll(options.folder, list(asked), options.roster, is_single=options.is_single) as roll:
         found = matching(roll.submissions, options.only, options.folder)
         assignment = course.assignment(name) if name else course.assignment_for(file_names(found, asked))
         store.must_be_usable()
@@ -205,6 +207,17 @@ def _isolated(options: Options, work: _Work, level: Isolation, detail: str) -> R
         )
     grader = work.header.grader.model_copy(update={"isolation": level, "isolation_detail": detail})
     return work.header.model_copy(update={"grader": grader})
+
+
+def _course(options: Options) -> Course:
+    """The course that was named, or the one around. Its checks and reference run in this process."""
+    course = find_course(options.course or Path.cwd())
+    if options.course is None and course.folder.is_relative_to(options.folder.resolve()):
+        raise RunError(
+            f"the course that was found, {course.folder}, lies in {options.folder}, where a student may have put it; "
+            "work in the folder of your course, or name it with --course"
+        )
+    return course
 
 
 def _must_lie_outside(options: Options) -> None:

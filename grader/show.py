@@ -60,6 +60,8 @@ _ACTIVE_IN_COMMENT = re.compile(r"<(?=[A-Za-z/!?])|:(?=//)|\bwww\d*(?=\.)", re.I
 # A GitHub runner reads `::name::` at the start of a line and the older `##[name]` anywhere in it (actions/runner,
 # ActionCommand.cs); Azure's reads `##vso[`.
 _ACTIVE_IN_LOG = re.compile(r"(?<=:):|(?<=#)#|[\t\n]")
+# The same where lines are broken anywhere: a command is a word of letters, and then a blank or another `::`.
+_COMMAND = re.compile(r"(?<=:):(?=[A-Za-z][\w-]*(?: |::))|(?<=#)#(?=\[|vso\[)")
 _ACTIVE_IN_LOGGED_JSON = re.compile(r"(?<=:):|(?<=#)#")
 
 
@@ -75,9 +77,12 @@ def for_html(text: str) -> str:
 def for_terminal(text: str) -> str:
     """Take the power of escape sequences and of reordering out of text. Tabs and newlines stay.
 
+    The terminal may be the log of a CI job, so that commands to its runner become harmless too.
+
     Print the result as plain text: rich, for one, has a markup of its own, so give it a `rich.text.Text`.
     """
-    return _with_codes(text)
+    shown = _with_codes(text)
+    return _COMMAND.sub(_code, shown) if "::" in shown or "##" in shown else shown
 
 
 def for_csv_cell(text: str) -> str:

@@ -12,7 +12,7 @@ from rich.text import Text
 from grader.record import points_text
 from grader.render.overview import Overview, Row
 from grader.report import Grader, Isolation, RunHeader, Status
-from grader.show import for_terminal
+from grader.show import for_runner_log, for_terminal
 from grader.store import Store
 
 #: Rows of the table; a class of hundreds is read in index.html.
@@ -63,8 +63,8 @@ class Screen:
             self._err.print(Text(f"Isolation: {grader.isolation}. {grader.isolation_detail}", style="bold yellow"))
 
     def say(self, text: str) -> None:
-        """One line of news."""
-        self._err.print(for_terminal(text), markup=False)
+        """One line of news. A name in it may hold line breaks."""
+        self._err.print(Text(for_runner_log(text)))
 
     def say_some(self, texts: Sequence[str]) -> None:
         """The first of many lines of news, and how many more there are."""

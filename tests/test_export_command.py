@@ -4,11 +4,13 @@ import csv
 import io
 import json
 import os
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
-from conftest import Command
+from conftest import Command, environment
 from sample_people import canvas_export, moodle_worksheet, people_report
 from sample_report import HOSTILE, make_report, make_submission
 
@@ -41,6 +43,31 @@ def test_export_canvas_writes_the_filled_template_and_says_so(folder):
     assert "Ångström, Bo (102): 80.00 -> 87.50" in result.stderr
     assert "" == result.stdout
     assert canvas_export() == (folder / "canvas.csv").read_text()
+
+
+def test_export_to_a_closed_output_is_as_good_as_nowhere(folder):
+    """No traceback."""
+    command = [sys.executable, "-m", "grader", "export", "csv", "report"]
+    done = subprocess.run(
+        command, cwd=folder, env=environment(), preexec_fn=lambda: os.close(1), stderr=subprocess.PIPE
+    )
+
+    assert (0, b"") == (done.returncode, done.stderr)
+
+
+def test_export_with_a_template_without_an_end_is_refused(folder):
+    """A device gives whatever is asked for, until this machine has no memory left."""
+    result = export("canvas", "report", "--template", "/dev/zero")
+
+    assert 2 == result.exit_code
+    assert "/dev/zero is larger than 32 MiB" in result.stderr
+
+
+def test_export_with_a_template_of_one_long_line_quotes_a_little_of_it(folder):
+    """Whatever it is, the message is one to be read."""
+    (folder / "long.csv").write_text(",".join(["x" * 1000] * 100))
+
+    assert 3000 > len(export("canvas", "report", "--template", "long.csv").stderr)
 
 
 def test_export_of_whoever_has_a_row_and_a_score_exits_0(folder):

@@ -7,9 +7,16 @@ import shutil
 import zipfile
 
 import pytest
-from conftest import RIGHT, write_files
+from conftest import RIGHT, TINY_COURSE, Command, write_files
 
 ESCAPE = "../../escaped.py"
+FORGED = """
+submission_1:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: '100'
+  :created_at: 2020-01-01 00:00:00 Z
+"""
 
 
 def pack(path, files):
@@ -137,3 +144,24 @@ def test_hostile_archive_alone_is_one_submission(grade, graded, tmp_path):
 
     assert 0 == result.returncode, result.stderr
     assert {"bob": 4.0} == {id: entry["score"] for id, entry in entries_of(tmp_path / "report").items()}
+
+
+def test_hostile_course_among_the_submissions_is_not_used(tmp_path):
+    """Its checks and its reference would run as the person who grades: it has to be named."""
+    home = write_files(tmp_path / "mallory", TINY_COURSE | RIGHT)
+
+    done = Command(home).run("run", ".", "-o", tmp_path / "report")
+
+    assert 2 == done.returncode
+    assert "where a student may have put it" in done.stderr
+
+
+def test_hostile_folder_that_looks_like_a_download_is_one_submission_where_it_was_announced(grade, tmp_path):
+    """With `--single` nobody else is graded, and no time is taken from it."""
+    forged = {"submission_metadata.yml": FORGED, "submission_1/double.py": RIGHT["double.py"]}
+    home = write_files(tmp_path / "mallory", forged)
+
+    grade.run(home, "--single", "-o", tmp_path / "report")
+
+    (entry,) = entries_of(tmp_path / "report").values()
+    assert ("mallory", [], None) == (entry["id"], entry["people"], entry["handed_in"])

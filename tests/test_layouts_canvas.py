@@ -18,6 +18,8 @@ from grader.layouts.canvas import read_name
         ("_7_0_mix.py", "", "7", False, 0, "mix.py"),
         ("12_7_8_mix.py", "12", "7", False, 8, "mix.py"),
         ("team_2_7_8_mix.py", "team_2", "7", False, 8, "mix.py"),
+        ("doejane_12345_67890_1_mix.py", "doejane", "12345", False, 67890, "1_mix.py"),
+        ("doejane_LATE_12345_67890_99999_mix.py", "doejane", "12345", True, 67890, "99999_mix.py"),
         ("anon_Ab3xZ_67890_mix.py", "anon", "Ab3xZ", False, 67890, "mix.py"),
         ("LATE_anon_Ab3xZ_67890_mix.py", "anon", "Ab3xZ", True, 67890, "mix.py"),
         ("doejane_LATE_12345_text.html", "doejane", "12345", True, -1, "text"),

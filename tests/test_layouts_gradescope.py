@@ -80,6 +80,16 @@ def test_gradescope_people_of_one_name_without_numbers_stay_apart(tmp_path):
     assert {"Kim Lee (submission_13)": {"mix.py": "13"}, "Kim Lee (submission_14)": {"mix.py": "14"}} == found.files
 
 
+def test_gradescope_name_that_reads_like_anothers_id_takes_nobodys_place(tmp_path):
+    """A name is a student's own word, and this one's submission is the later one."""
+    mallory = ADA.replace("Ada Lovelace", "Ada Lovelace_0100").replace("submission_11", "submission_20")
+    mallory = "".join(line for line in mallory.splitlines(True) if ":sid:" not in line and ":email:" not in line)
+
+    found = read_folder(tmp_path, export(ADA + mallory.replace("2026-03-01 09", "2026-03-02 09"), 11, 20))
+
+    assert [{"mix.py": "11"}, {"mix.py": "20"}] == list(found.files.values())
+
+
 def test_gradescope_id_does_not_change_when_a_student_hands_in_again(tmp_path):
     """The number of a submission does; of two of one person in an export the last counts, and it is said."""
     again = ADA.replace("submission_11", "submission_20").replace("2026-03-01 09", "2026-03-02 09")

@@ -8,6 +8,7 @@ import pytest
 import yaml
 from conftest import write_files
 
+from grader.layouts.recognise import read_class
 from grader.package.hand_in import HandInError, copy_tree, read_hand_in, write_export
 
 METADATA = {
@@ -42,6 +43,8 @@ def test_hand_in_is_read(hand_in):
         (None, "submission_metadata.json: No such file or directory"),
         ("{", "not valid JSON"),
         ("[]", "valid dictionary"),
+        ("[" * 100_000, "not valid JSON"),
+        ('{"id": 1e300, "created_at": "2026-03-01T14:22:32Z"}', "id: "),
         ('{"id": 1, "users": []}', "created_at: Field required"),
         ('{"id": 1, "created_at": "2026-03-01T14:22:32"}', "created_at: Input should have timezone info"),
     ],
@@ -54,6 +57,24 @@ def test_hand_in_that_cannot_be_read_says_why(tmp_path, text, fault):
 
     with pytest.raises(HandInError, match=fault):
         read_hand_in(path)
+
+
+def test_hand_in_of_somebody_without_a_name_has_its_moment(tmp_path):
+    """Else whoever has none would hand in when they like."""
+    path = tmp_path / "submission_metadata.json"
+    path.write_text(json.dumps(METADATA | {"users": [{"name": None, "email": None}]}))
+
+    assert datetime.fromisoformat(METADATA["created_at"]) == read_hand_in(path).created_at
+
+
+def test_export_without_metadata_takes_none_from_the_submission(tmp_path):
+    """A student may have put some there, about somebody else."""
+    forged = {"submission_metadata.yml": "submission_7:\n  :submitters:\n  - :name: Ada\n", "submission_7/a.py": "1"}
+
+    folder = write_export(None, write_files(tmp_path / "submission", forged), tmp_path / "export")
+
+    with read_class(folder, ["a.py"]) as layout:
+        assert [("submission_0", ())] == [(one.id, one.people) for one in layout.submissions]
 
 
 def test_export_holds_people_and_moment_where_gradescope_writes_them(hand_in, tmp_path):
@@ -86,7 +107,7 @@ def test_export_without_metadata_holds_the_submission(tmp_path):
     """It is graded all the same."""
     folder = write_export(None, write_files(tmp_path / "submission", {"a.py": "1"}), tmp_path / "export")
 
-    assert ["submission"] == os.listdir(folder)
+    assert ["submission_0"] == os.listdir(folder)
 
 
 def test_copy_follows_no_link(tmp_path):

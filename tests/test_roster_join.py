@@ -215,6 +215,7 @@ def test_join_roster_of_another_class_accuses_nobody():
             HandIn(source="roster", time=WHEN, is_marked_late=True),
         ),
         (HandIn(source="platform", is_marked_late=True), {"is_late": [False]}, HandIn(source="roster")),
+        (HandIn(source="git", time=WHEN), {"is_late": [False]}, HandIn(source="roster")),
         (None, {"extension_hours": [1.0]}, HandIn(source="roster", extension_hours=1)),
     ],
 )

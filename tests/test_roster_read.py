@@ -1,6 +1,7 @@
 """A roster's file: everybody's columns, and every fault with its line."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -146,3 +147,9 @@ def test_roster_that_is_not_there_is_told(tmp_path):
     """Its name, and what was wanted."""
     with pytest.raises(SheetError, match="No such file or directory; wanted a table, as a CSV file"):
         read_roster(tmp_path / "roster.csv")
+
+
+def test_roster_without_an_end_is_refused():
+    """A device says that it holds nothing, and gives whatever is asked for."""
+    with pytest.raises(SheetError, match="more than 16 MiB"):
+        read_roster(Path("/dev/zero"))

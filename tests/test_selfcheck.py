@@ -12,9 +12,9 @@ import pytest
 from conftest import DOUBLE, HALVE, RIGHT, Command, wait_until, write_files
 from handed_out import COURSE, STUBS, hand_out, with_feedback
 
-from grader.course import CourseError
+from grader.course import Course, CourseError
 from grader.find import FindError
-from grader.handout.header import HandoutError
+from grader.handout.header import Handout, HandoutError
 from grader.handout.recorded import with_record
 from grader.selfcheck.affected import affected_parts
 from grader.selfcheck.desk import Desk
@@ -28,6 +28,12 @@ ALSO_ABSOLUTE = DOUBLE.replace("x + x", "3 * x.abs()")
 RECORD = "grade-check/tiny"
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """No test works in a course but one that says so: what a student unpacked lies in none."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(scope="module")
 def handouts(tmp_path_factory):
     """Handouts of the small course, by how much they tell."""
@@ -36,16 +42,14 @@ def handouts(tmp_path_factory):
 
 
 @pytest.fixture
-def home(handouts, tmp_path, monkeypatch):
-    """A student's own copy of the handout; nobody stands in a course."""
-    monkeypatch.chdir(tmp_path)
+def home(handouts, tmp_path):
+    """A student's own copy of the handout."""
     return shutil.copytree(handouts["hint"], tmp_path / "home")
 
 
 @pytest.fixture
-def at_desk(launcher, tmp_path, monkeypatch):
-    """Call a function with the desk of a handout's folder; nobody stands in a course."""
-    monkeypatch.chdir(tmp_path)
+def at_desk(launcher):
+    """Call a function with the desk of a handout's folder."""
 
     def run(folder, body):
         subject = find_subject(folder, None, None)
@@ -189,28 +193,44 @@ def test_check_finds_the_handout_above_the_folder(home):
     assert "tiny" == find_subject(home / "attempts" / "second", None, None).assignment.name
 
 
-def test_check_in_a_course_runs_no_check_that_lies_in_the_folder(home, tmp_path, monkeypatch):
-    """A student may hand in a handout of their own making; its checks are programs."""
-    monkeypatch.chdir(write_files(tmp_path / "course", COURSE))
-
-    assert tmp_path / "course" == find_subject(home, None, None).source.folder
-
-
-def test_check_takes_no_course_that_lies_in_the_folder(tmp_path, monkeypatch):
+def test_check_takes_no_course_that_lies_in_the_folder(tmp_path):
     """Neither its checks nor its reference."""
-    monkeypatch.chdir(tmp_path)
     folder = write_files(tmp_path / "student", COURSE | RIGHT)
 
     with pytest.raises(CourseError, match="in no handout"):
         find_subject(folder, None, None)
 
 
-def test_check_without_handout_or_course_says_what_to_do(tmp_path, monkeypatch):
+def test_check_without_handout_or_course_says_what_to_do(tmp_path):
     """Where to go."""
-    monkeypatch.chdir(tmp_path)
-
     with pytest.raises(CourseError, match="unpack the handout"):
         find_subject(tmp_path, None, None)
+
+
+def test_check_in_a_course_runs_no_checks_that_were_handed_in(home, tmp_path, monkeypatch):
+    """A student may hand in the whole handout, its checks rewritten: staff would run them as themselves."""
+    course = write_files(tmp_path / "course", COURSE)
+    monkeypatch.chdir(course)
+
+    assert Course(course.resolve()) == find_subject(home, None, None).source
+
+
+def test_check_of_a_folder_in_a_course_runs_no_checks_that_were_handed_in(home, tmp_path):
+    """The same where the submissions lie in the course, and the command is run elsewhere."""
+    course = write_files(tmp_path / "course", COURSE)
+    submission = shutil.copytree(home, course / "submissions" / "mallory")
+
+    assert Course(course.resolve()) == find_subject(submission, None, None).source
+
+
+@pytest.mark.parametrize("place", [".", "below"])
+def test_check_of_a_folder_that_holds_a_course_runs_none_of_it(home, tmp_path, monkeypatch, place):
+    """Not even from inside of it: a course that was handed in decides nothing."""
+    write_files(home, COURSE)
+    (home / "below").mkdir()
+    monkeypatch.chdir(home / place)
+
+    assert isinstance(find_subject(home, None, None).source, Handout)
 
 
 def test_check_of_a_folder_that_is_not_there_says_so(tmp_path):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sys
 import unicodedata
 from xml.etree import ElementTree
@@ -84,6 +85,31 @@ def test_show_for_terminal_escape_sequences_lose_their_power():
     shown = for_terminal("\x1b[31mred\x1b]0;title\x07 \x9b2J \x9d0;t\x9c")
 
     assert "⟨U+001B⟩[31mred⟨U+001B⟩]0;title⟨U+0007⟩ ⟨U+009B⟩2J ⟨U+009D⟩0;t⟨U+009C⟩" == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "::add-mask::x",
+        "a\n  ::error file=a::b",
+        "a::stop-commands::x",
+        "##[group]x",
+        "x ##vso[task.complete]",
+        "::::debug::x",
+    ],
+)
+def test_show_for_terminal_holds_no_command_to_a_runner(text):
+    """The terminal may be a log; a table or a long line may be broken before any sign of it."""
+    shown = for_terminal(text)
+
+    assert not re.search(r"::[A-Za-z][\w-]*( [^\n]*)?::|##\[|##vso\[", shown)
+    assert text == re.sub(r"⟨U\+(\w{4})⟩", lambda match: chr(int(match[1], 16)), shown)
+
+
+@pytest.mark.parametrize("text", ["q[::2], k[:: step]", "a :: b", "## Heading", "std::max", "#[1]"])
+def test_show_for_terminal_slices_stay_as_they_are(text):
+    """What looks a little like a command is Python, as a rule."""
+    assert text == for_terminal(text)
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "＝1", "\u3000@x"])

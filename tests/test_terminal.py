@@ -1,5 +1,7 @@
 """What a TA reads when a run has ended."""
 
+import re
+
 import pytest
 from sample_findings import make_diagnosis
 from sample_report import HOSTILE, late_class, make_report, make_submission
@@ -102,3 +104,18 @@ def test_terminal_much_news_of_a_kind_is_ten_lines(capsys):
     told = capsys.readouterr().err.splitlines()
     assert ["line 9", "... and 3 more of this kind"] == told[-2:]
     assert 11 == len(told)
+
+
+def test_terminal_names_are_no_commands_to_a_runner(printed):
+    """An id comes first in its row, and a log shows it at the start of a line."""
+    text = printed(make_submission(id="::add-mask::100"), make_submission(id="x\n::error::y"))
+
+    assert not re.search(r"^\s*::", text, re.MULTILINE)
+    assert "::add-mask::" not in text
+
+
+def test_terminal_news_with_a_name_that_breaks_lines_is_one_line(capsys):
+    """What comes after the break would look like news of the grader's."""
+    Screen().say("Canvas download: a\nGrading finished, everybody has 100\n::error::x")
+
+    assert "Canvas download: a⟨U+000A⟩Grading finished" in " ".join(capsys.readouterr().err.split("\n"))

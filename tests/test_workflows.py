@@ -48,6 +48,14 @@ def test_workflows_are_found():
     assert 4 == sum(map(grades, STEPS.values()))
 
 
+@pytest.mark.parametrize("name", [name for name, step in STEPS.items() if grades(step)])
+def test_workflows_what_one_student_handed_in_is_never_taken_for_a_class(name):
+    """A folder can be made to look like a download in which others handed in, at other times."""
+    inputs = STEPS[name]["with"]
+
+    assert inputs["submissions"].endswith("/student") == (inputs.get("single") == "true")
+
+
 # --- rules ------------------------------------------------------------------------------------------------------
 
 

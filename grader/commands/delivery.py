@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Exit codes: everything is in the file; somebody of the report is not.
 WHOLE, PARTLY = 0, 1
+#: Bytes of a template: that of fifty thousand students is smaller.
+_MOST_BYTES = 32 * 1024 * 1024
 
 
 @contextmanager
@@ -45,7 +47,13 @@ class Delivery:
 
         if self._template is None:
             raise ExportError(f"--template is missing: {how_to_get_it}")
-        return self._template.read_bytes()
+        with open(self._template, "rb") as file:  # a device or a pipe does not say how large it is
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise ExportError(
+                f"{self._template} is larger than {_MOST_BYTES >> 20} MiB, as no such table is; {how_to_get_it}"
+            )
+        return data
 
     def text(self, text: str) -> None:
         """Hand over what was made."""

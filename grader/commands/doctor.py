@@ -4,6 +4,8 @@ import sys
 
 import click
 
+from grader.show import for_terminal
+
 
 @click.command("doctor")
 def command() -> None:
@@ -21,6 +23,6 @@ def command() -> None:
             click.echo(f"{label:<11} {text}")
             level = text
     except LaunchError as error:
-        click.echo(f"grade: {error}", err=True)
+        click.echo(for_terminal(f"grade: {error}"), err=True)
         sys.exit(NOT_ISOLATED)
     sys.exit(0 if level == "strong" else NOT_ISOLATED)

@@ -49,6 +49,11 @@ from grader.commands.options import MOST_SEED, course, finite, percent
     metavar="CSV",
     help="Who is in the class: names for the report, who is missing, extensions. Platforms' own exports are read.",
 )
+@click.option(
+    "--single",
+    is_flag=True,
+    help="SUBMISSIONS is one student's work, whatever lies in it: nothing there names people, times or a class.",
+)
 @click.option("--force", is_flag=True, help="Replace the report in the output folder.")
 @click.option(
     "--timeout",
@@ -87,6 +92,7 @@ def command(
     only: str | None,
     resume: bool,
     roster: Path | None,
+    single: bool,
     force: bool,
     timeout: float | None,
     overrides: Path | None,
@@ -120,5 +126,6 @@ def command(
             fail_under=fail_under,
             is_any_isolation_enough=isolation == "best",
             roster=roster,
+            is_single=single,
         )
         sys.exit(run(options, Screen()))

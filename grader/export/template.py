@@ -12,6 +12,8 @@ from typing import NamedTuple
 from grader.export.error import ExportError
 from grader.sheet import BOM, DELIMITERS, decoded, delimiter_of
 
+#: Titles that a message quotes, and characters of each.
+_MOST_TITLES, _LONGEST_TITLE = 20, 60
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -97,10 +99,16 @@ def read_template(data: bytes, where: str, wanted: Iterable[str], advice: str) -
     if missing:
         likeliest = max(found.values(), key=len)
         raise ExportError(
-            f"{where}: no column {_listed(missing)}; its first line has {_listed(likeliest) or 'nothing'}; {advice}"
+            f"{where}: no column {_listed(missing)}; its first line has {_some(likeliest) or 'nothing'}; {advice}"
         )
     rows = tuple(_rows(source, delimiter, where))
     return Template(where=where, source=source, has_bom=text != source, delimiter=delimiter, rows=rows)
+
+
+def _some(titles: Sequence[str]) -> str:
+    """What shows a person which file it is, however long its first line."""
+    shown = _listed([title[:_LONGEST_TITLE] for title in titles[:_MOST_TITLES]])
+    return f"{shown}, ..." if len(titles) > _MOST_TITLES else shown
 
 
 def _head(source: str, delimiter: str) -> list[str]:

@@ -28,7 +28,8 @@ _NAMED = r"(?P<name>.*?)_(?:(?P<late>LATE)_)?(?P<id>\d+)"
 _FORMS = [re.compile(f"{who}{what}", re.DOTALL) for who in (_ANONYMOUS, _NAMED) for what in (_TAIL, _ENTRY)]
 #: What Canvas adds to the name of a file that was handed in before.
 _AGAIN = re.compile(r"-\d{1,4}(?=\.[^.]+$)")
-#: A file's number in front of its name, when a group's own name ends in one: `team_2_345_678_mix.py`.
+#: A file's number in front of its name, when a group's own name ends in one: `team_2_345_678_mix.py`. Canvas counts
+#: attachments, of which there are more than users; a number that is no higher is the student's own: `1_mix.py`.
 _NUMBER = re.compile(r"(?P<id>\d+)_(?P<file>.+)", re.DOTALL)
 _ENTRIES = {"text": "a text", "link": "a link"}
 
@@ -62,7 +63,12 @@ def read_name(entry: str, stubs: Sequence[str] = ()) -> Attachment | None:
     said = found.groupdict()
     name, user, number, file = said["name"], said["id"], said.get("attachment"), said.get("file") or ""
     shifted = _NUMBER.fullmatch(file)
-    if name != "anon" and number and shifted and any(stands_for(shifted["file"], stub) for stub in stubs):
+    if (
+        shifted
+        and not (name == "anon" or said["late"])  # in front of the mark is the whole name
+        and int(shifted["id"]) > int(number or 0)
+        and any(stands_for(shifted["file"], stub) for stub in stubs)
+    ):
         name, user, number, file = f"{name}_{user}", number, shifted["id"], shifted["file"]
     return Attachment(
         entry=entry,

@@ -209,10 +209,11 @@ def _own_id(person: Person) -> str:
 
 def _unique(found: Iterable[Found], remarks: list[str]) -> Iterator[Found]:
     """One submission a student or group: of several with the same keys the last; people of one name stay apart."""
-    groups: dict[str, list[Found]] = {}
-    for one in found:
-        groups.setdefault(one.id, []).append(one)
-    for id, group in groups.items():
+    groups: dict[tuple[object, ...], list[Found]] = {}
+    for one in found:  # not by id alone: somebody can have called themselves what another one's id is
+        keys = frozenset((person.name, person.lms_id or person.email) for person in one.people)
+        groups.setdefault((one.id, keys), []).append(one)
+    for (id, _), group in groups.items():
         if len(group) == 1:
             yield group[0]
         elif all(person.lms_id or person.email for person in group[0].people):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader.find import find_submissions, unread_archives
+from grader.find import find_one, find_submissions, unread_archives
 from grader.layouts.layout import Layout, counted
 
 
@@ -24,3 +24,13 @@ def read_plain(folder: Path, files: Iterable[str]) -> Layout:
         is_class=not is_one,
         remarks=tuple(f"{name} is not graded: {reason}" for name, reason in unread_archives(folder, found).items()),
     )
+
+
+def read_single(place: Path) -> Layout:
+    """The one submission that a folder, an archive or a notebook is, whatever lies in it.
+
+    Raises:
+        FindError: there is no such thing.
+    """
+    found = find_one(place)
+    return Layout(summary=f"One submission: {found.id}", submissions=(found,), is_class=False)

@@ -10,25 +10,30 @@ from grader.layouts.canvas import is_canvas, read_canvas
 from grader.layouts.class_zip import DamagedZip, names_in, unpacked
 from grader.layouts.clones import with_commits
 from grader.layouts.gradescope import is_gradescope, read_gradescope
+from grader.layouts.last_commit import is_clone
 from grader.layouts.layout import Layout
 from grader.layouts.listing import Listing, listing_at_top, listing_of
 from grader.layouts.moodle import is_moodle, read_moodle
-from grader.layouts.plain import read_plain
+from grader.layouts.plain import read_plain, read_single
 from grader.names import archive_id, file_of, folder_of, stands_for
 
 
 @contextmanager
-def read_class(place: Path, stubs: Sequence[str]) -> Iterator[Layout]:
+def read_class(place: Path, stubs: Sequence[str], *, is_single: bool = False) -> Iterator[Layout]:
     """The submissions in a folder, or in the zip of a class, which is unpacked until the end of the block.
 
     Args:
         place: a folder; a zip as a platform gives it; or one student's folder or archive.
         stubs: names of the stub files of all assignments that may be meant.
+        is_single: whether it is one student's, who may have made it look like a class with names and times.
 
     Raises:
         FindError: there is no submission.
         LayoutError: it is a platform's download, and damaged.
     """
+    if is_single:
+        yield with_commits(read_single(place))
+        return
     packed = _zip_at(place)
     if packed is None or not _is_zip_of_class(packed, stubs):
         yield _read(place, stubs)
@@ -43,7 +48,8 @@ def _read(folder: Path, stubs: Sequence[str]) -> Layout:
         listing = listing_of(folder)
         if (layout := _read_platforms(folder, listing, stubs)) is not None:
             return _unique(layout)
-        if listing.only_folder and (layout := _read_inside(folder / listing.only_folder, stubs)) is not None:
+        inner = listing.only_folder
+        if inner and not is_clone(folder / inner) and (layout := _read_inside(folder / inner, stubs)) is not None:
             return _unique(layout)
     return with_commits(read_plain(folder, stubs))
 
@@ -77,6 +83,8 @@ def _read_platforms(folder: Path, listing: Listing, stubs: Sequence[str]) -> Lay
 
 
 def _platform(listing: Listing, stubs: Sequence[str]) -> str | None:
+    if listing.holds(stubs):  # somebody's homework, whatever they put beside it
+        return None
     if is_moodle(listing):
         return "Moodle"
     if is_gradescope(listing):

@@ -22,6 +22,7 @@ from grader.fault import Fault
 from grader.package.hand_in import HandInError, read_hand_in, write_export
 from grader.report import Isolation, Report, Status
 from grader.report_json import from_json
+from grader.show import for_terminal
 from grader.whole_file import replace_whole
 
 #: The course, below the folder that the zip was unpacked in.
@@ -41,7 +42,7 @@ def main(arguments: list[str]) -> int:
     try:
         grade_submission(Path(arguments[0]))
     except (Fault, OSError, ValueError) as error:
-        print(f"autograder: no score was given. {error}", flush=True)
+        print(for_terminal(f"autograder: no score was given. {error}"), flush=True)
         return 1
     return 0
 
@@ -78,7 +79,7 @@ def _set_out(root: Path, work: Path) -> Path:
     try:
         hand_in = read_hand_in(root / "submission_metadata.json")
     except HandInError as error:
-        print(f"autograder: {error}; going on without knowing who handed in, and when", flush=True)
+        print(for_terminal(f"autograder: {error}; going on without knowing who handed in, and when"), flush=True)
         hand_in = None
     return write_export(hand_in, root / "submission", work / "assignment_export")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from grader.fault import Fault
 
@@ -30,8 +30,8 @@ class User(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    name: str = ""
-    email: str = ""
+    name: str | None = None
+    email: str | None = None
 
 
 class HandIn(BaseModel):
@@ -39,7 +39,7 @@ class HandIn(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    id: int
+    id: int = Field(ge=0, lt=10**18)
     created_at: AwareDatetime
     users: tuple[User, ...] = ()
 
@@ -57,7 +57,7 @@ def read_hand_in(path: Path) -> HandIn:
     except ValidationError as error:
         fault = error.errors()[0]
         raise HandInError(f"{path}, {'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise HandInError(f"{path}: not valid JSON: {error}") from None
 
 
@@ -69,7 +69,7 @@ def write_export(hand_in: HandIn | None, submission: Path, folder: Path) -> Path
     Raises:
         OSError: something cannot be copied.
     """
-    name = f"submission_{hand_in.id}" if hand_in else "submission"
+    name = f"submission_{hand_in.id if hand_in else 0}"  # else what lies in it might be taken for an export
     folder.mkdir()
     copy_tree(submission, folder / name)
     if hand_in:
@@ -84,8 +84,8 @@ def _entry(hand_in: HandIn) -> dict[str, Any]:
     return {":submitters": submitters, ":created_at": hand_in.created_at}
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())
 
 
 def copy_tree(source: Path, target: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from grader.record import points_text
 from grader.report import Report
 from grader.report_json import ReportError, from_json
+from grader.show import for_terminal
 
 
 def outputs(report: Report) -> dict[str, str]:
@@ -31,7 +32,7 @@ def main(arguments: list[str]) -> int:
     try:
         report = from_json(path.read_bytes(), str(path))
     except (OSError, ReportError) as error:
-        print(f"outputs: {error}", file=sys.stderr)
+        print(for_terminal(f"outputs: {error}"), file=sys.stderr)
         return 2
     for name, value in outputs(report).items():
         print(f"{name}={value}")

@@ -118,9 +118,10 @@ def _handed_in(said: HandIn | None, owners: Sequence[Entry]) -> HandIn | None:
     if not (times or marks) and said is not None:
         return said.model_copy(update={"extension_hours": extension_hours})
     said_late = said.is_marked_late if said and not times else False
+    said_time = said.time if said and (any(marks) or not marks) else None  # in time: then no clock says otherwise
     return HandIn(
         source=TimeSource.ROSTER,
-        time=max(times) if times else said.time if said else None,
+        time=max(times) if times else said_time,
         is_marked_late=any(marks) if marks else said_late,
         extension_hours=extension_hours,
     )

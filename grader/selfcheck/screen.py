@@ -26,10 +26,10 @@ class CheckScreen:
         self._telling = Telling(max_scores=points, is_everything=is_everything)
 
     def begin(self) -> None:
-        """Say what is about to be checked: the first result takes seconds."""
-        about = self._subject.assignment
-        source = for_terminal(str(self._subject.source.folder))
-        self._err.print(Text(f"{about.title}: visible checks of {source}, seed {about.published_seed}", style="dim"))
+        """Say what is about to be checked, and whose checks are run: the first result takes seconds."""
+        about, checks = self._subject.assignment, self._subject.source.folder
+        line = f"{about.title}: visible checks of {checks}, seed {about.published_seed}"
+        self._err.print(Text(for_terminal(line), style="dim"))
 
     def show(self, checked: "Checked") -> None:
         """A result; in the place of the one before, while it is watched."""

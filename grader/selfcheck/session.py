@@ -6,7 +6,7 @@ process imports its own.
 
 import os
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -39,14 +39,14 @@ class Subject:
 
 
 def find_subject(folder: Path, name: str | None, course: Path | None) -> Subject:
-    """A student's folder or archive, and what it is checked with: the course one stands in, else a handout.
+    """A student's folder or archive, and the course around it; else the handout it lies in.
 
-    The checks of a handout are programs that run here, and those in the folder may be anybody's: whoever stands in a
-    course, and looks at somebody else's folder, gets the course's own.
+    Checks are programs, and they run in this process: where there is a course, those that lie in a folder somebody
+    handed in are not asked.
 
     Args:
         name: of the assignment, where it is not plain.
-        course: the course's folder; found from the current one when left out.
+        course: the course's folder, where it is not plain.
 
     Raises:
         FindError, CourseError, AssignmentError, HandoutError: what is missing, and what to do.
@@ -54,14 +54,9 @@ def find_subject(folder: Path, name: str | None, course: Path | None) -> Subject
     found = find_folder(folder) if folder.is_dir() else find_file(folder)
     if found is None:
         raise FindError(f"{folder}: no such folder; wanted the folder with your files, such as `grade check .`")
-    place = _course(course)
+    place = find_course(course) if course else _course_around(folder)
     if place is None:
-        handout = find_handout(Path.cwd(), name) or find_handout(folder if folder.is_dir() else folder.parent, name)
-        if handout is None:
-            raise CourseError(
-                f"{folder} is in no handout, and {Path.cwd()} in no course: unpack the handout that your course gives "
-                "out, put your files into its folder, and run `grade check .` there"
-            )
+        handout = _handout(folder, name)
         return Subject(found=found, assignment=handout.assignment, header=_header_of(handout), source=handout)
     assignment = place.assignment(name) if name else place.assignment_for(file_names([found], place.asked()))
     header = make_header(assignment, assignment.published_seed, assignment.limits.call_s)
@@ -122,3 +117,32 @@ def _with_grading(subject: Subject, body: Callable[["Grading"], Result]) -> Resu
         return with_record(subject.source, body)
     seed = subject.assignment.published_seed
     return with_grading(subject.source, subject.assignment, seed, body, are_all=False)
+
+
+def _course_around(folder: Path) -> Course | None:
+    """The course that this process works in, or that a folder lies in; None when there is none.
+
+    One that lies in the folder itself is what a student handed in.
+    """
+    for start in (Path.cwd(), folder.resolve().parent):
+        with suppress(CourseError):
+            course = find_course(start)
+            if course.names and not course.folder.is_relative_to(folder.resolve()):
+                return course
+    return None
+
+
+def _handout(folder: Path, name: str | None) -> Handout:
+    """The handout that a folder lies in, or this process works in.
+
+    Raises:
+        HandoutError: as `find_handout` does.
+        CourseError: there is none, and no course either.
+    """
+    for start in (folder if folder.is_dir() else folder.parent, Path.cwd()):
+        if handout := find_handout(start, name):
+            return handout
+    raise CourseError(
+        f"{folder} is in no handout and in no course: unpack the handout that your course gives out, put your "
+        "files into its folder, and run `grade check` there"
+    )

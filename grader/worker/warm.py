@@ -48,7 +48,7 @@ from torch import nn
 class Sample(nn.Module):
     """What it is."""
     def __init__(self, size, bias=True):
-        super().__init__()
+        nn.Module.__init__(self)
         self.proj = nn.Linear(size, size, bias=bias)
     def forward(self, query, key, *, mask=None):
         scores = self.proj(query) @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
@@ -101,7 +101,7 @@ def _attend(query: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torc
 
 class _Head(torch.nn.Module):
     def __init__(self, dim: int) -> None:
-        super().__init__()
+        torch.nn.Module.__init__(self)
         self.proj = torch.nn.Linear(dim, dim)
 
     def forward(self, query: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
