@@ -119,7 +119,7 @@ class _Recorder(TorchFunctionMode):
     """Sees every operation of a call."""
 
     def __init__(self, request: Frame, is_own: IsOwn) -> None:
-        TorchFunctionMode.__init__(self)  # type: ignore[no-untyped-call]
+        TorchFunctionMode.__init__(self)
         self._is_own = is_own
         self._steps: list[dict[str, Any]] = []
         self._numbers: dict[tuple[Any, ...], int] = {}
