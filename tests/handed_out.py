@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from conftest import TINY_COURSE, write_files
+from sample_course import own_reference
 
 from grader.course import Course
 from grader.handout.pack import write_handout
@@ -81,7 +82,8 @@ def write_archive(folder: Path, files: Mapping[str, str], today: date = date(202
     """Write a course, and its handout, on that day."""
     course = Course(write_files(folder / "course", files))
     archive = folder / "tiny.zip"
-    write_handout(course, course.assignment("tiny"), archive, today, lambda number, total: None)
+    with own_reference():
+        write_handout(course, course.assignment("tiny"), archive, today, lambda number, total: None)
     return archive
 
 

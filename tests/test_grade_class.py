@@ -108,7 +108,7 @@ def test_grade_class_again_puts_what_is_newly_known_into_kept_entries(runs):
 
     assert 48 == entries["ångströmzoë_12"]["handed_in"]["extension_hours"]
     pages = [page.read_text() for page in (runs.after / "staff").iterdir()]
-    assert 1 == sum("with an extension of 48 hours" in page for page in pages)
+    assert 1 == sum("eadline extended by 2 days" in page for page in pages)
 
 
 def test_grade_class_without_its_roster_is_not_gone_on_with(grade, runs):

@@ -4,9 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
+from sample_course import own_reference
 
+from grader.assignment import read_assignment
 from grader.diagnosis.edited import Edited
 from grader.diagnosis.mistakes import read_mistakes
+from grader.given import Inputs
+from grader.oracle import Oracle
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 MISTAKES = read_mistakes(REFERENCE)
@@ -23,7 +27,9 @@ each_mistake = pytest.mark.parametrize("mistake", list(MISTAKES), ids=list(MISTA
 @pytest.fixture(scope="module")
 def edited():
     """The edited references, with what was compiled."""
-    return Edited(MISTAKES)
+    with own_reference():
+        Oracle(REFERENCE, read_assignment(REFERENCE.parent / "assignments" / "attention"), Inputs(1))
+        yield Edited(MISTAKES)
 
 
 def test_catalogue_holds_a_hundred_mistakes():
