@@ -64,9 +64,10 @@ def _parts(view: StudentView) -> Iterator[str]:
         score = f"{points_text(part.score, '–')} of {points_text(part.max_score)}"
         rows.append(f"| {for_github_prose(part.title)} | {for_markdown(part.file)} | {score} |")
     yield "\n".join(rows)
-    charged = [f"- {_charge(charge)}" for part in view.parts for charge in part.charged]
-    if charged:
-        yield "\n".join([f"{_CHARGED}:", "", *charged])
+    charged = [charge for part in view.parts for charge in part.charged]
+    costly = [f"- {_charge(charge)}" for charge in charged if charge.price or not charge.is_carried]
+    if costly:
+        yield "\n".join([f"{_CHARGED}:", "", *costly])
 
 
 def _charge(charge: StudentCharge) -> str:
