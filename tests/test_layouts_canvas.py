@@ -69,6 +69,13 @@ def test_canvas_id_of_a_student_does_not_change_with_what_is_handed_in(tmp_path)
     assert {"mix.py": "2"} == after.files["leekim_7"]
 
 
+def test_canvas_older_file_of_the_same_name_is_noted_without_naming_it_twice(tmp_path):
+    """A student may attach one name again."""
+    found = read_folder(tmp_path, {"leekim_7_102_mix.py": "newest", "leekim_7_100_mix.py": "oldest"})
+
+    assert ["mix.py was not read: one of the same name, handed in later, counts"] == found.notes["leekim_7"]
+
+
 def test_canvas_newest_copy_counts_and_the_others_are_noted(tmp_path):
     """The highest number of an attachment is the last, whatever the mark in its name says."""
     found = read_folder(

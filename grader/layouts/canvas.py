@@ -149,7 +149,7 @@ class _SortedOut:
         key = name.casefold()
         if key in self.newest:
             self.notes.append(
-                f"{clean_text(one.file)} was not read: {clean_text(self.newest[key])}, handed in later, counts"
+                f"{clean_text(one.file)} was not read: {_later(one.file, self.newest[key])}, handed in later, counts"
             )
             return
         self.newest[key] = one.file
@@ -172,3 +172,8 @@ def _is_again(file: str, short: Mapping[str, str], stubs: Iterable[str]) -> bool
         return True
     alike = [other for other, plain in short.items() if plain == name]
     return is_python(file) and (alike == [file] or name in short)
+
+
+def _later(older: str, newer: str) -> str:
+    """What to call the newer of two files, which may have one name."""
+    return "one of the same name" if older == newer else clean_text(newer)
