@@ -317,7 +317,9 @@ def sockets_of(pid):
 
 
 def is_listening(pid):
-    """Whether a process handles SIGTERM (proc(5): bit 14 of SigCgt)."""
+    """Whether a process handles SIGTERM (proc(5): bit 14 of SigCgt), and is the program, not yet a fork of this one."""
+    if b"-m\0grader\0" not in Path(f"/proc/{pid}/cmdline").read_bytes():
+        return False
     status = Path(f"/proc/{pid}/status").read_text()
     return bool(int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> 14 & 1)
 
