@@ -39,8 +39,8 @@ def cold(home: Path, rounds: int) -> None:
     """From nothing to the result."""
     imports, checks = [], []
     for _ in range(rounds + 1):  # the first of each fills the disk's cache
-        imports.append(_seconds([sys.executable, "-c", "import torch"]))
-        checks.append(_seconds([sys.executable, "-m", "grader", "check", str(home)]))
+        imports.append(_seconds([sys.executable, "-c", "import torch"], home))
+        checks.append(_seconds([sys.executable, "-m", "grader", "check", "."], home))
     one, other = statistics.median(imports[1:]), statistics.median(checks[1:])
     print(f"import torch {one:.2f} s, grade check {other:.2f} s: {other / one:.2f} times (medians of {rounds})")
 
@@ -75,8 +75,8 @@ def _handed_out(folder: Path) -> Path:
 
 @contextmanager
 def _watching(home: Path) -> Iterator[Iterator[str]]:
-    command = [sys.executable, "-m", "grader", "check", str(home), "--watch"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-m", "grader", "check", ".", "--watch"]
+    with subprocess.Popen(command, cwd=home, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
             yield iter(process.stdout)
@@ -88,9 +88,9 @@ def _wait(result: Iterator[str]) -> None:
     next(line for line in result if _WAITING in line)
 
 
-def _seconds(command: list[str]) -> float:
+def _seconds(command: list[str], home: Path) -> float:
     begin = time.perf_counter()
-    subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(command, cwd=home, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.perf_counter() - begin
 
 
