@@ -34,7 +34,6 @@ from grader.worker.sandbox.privileges import hide_memory
 
 #: Exit codes of `grade`; one that was interrupted has that of its signal.
 GRADED, SOME_UNGRADED, USAGE, NOT_ISOLATED, BELOW = 0, 1, 2, 3, 4
-#: What a user can cause, or a machine, told in words already.
 
 
 class RunError(Fault):

@@ -27,7 +27,7 @@ _ALL_PASS, _NOT_ALL = 0, 1
 def command(folder: Path, watch: bool, everything: bool, assignment: str | None, course: Path | None) -> None:
     """Check your own work before you hand it in: the visible checks, on this machine.
 
-    FOLDER holds your files; the course's handout is found in it, or around it.
+    FOLDER holds your files. The checks are those of the course around it, else of the handout in it or around it.
 
     Exit codes: 0 all visible checks pass; 1 not all do; 2 wrong usage, or no usable handout; 130 interrupted.
     """

@@ -29,8 +29,6 @@ class Header(Record):
     """Version of the whole record's format."""
     version: str
     """Version of the grader that wrote it."""
-    name: str
-    """Name of the assignment."""
     assignment: dict[str, Any]
     """The assignment, as `assignment.toml` states it; without prices, which name mistakes."""
     digest: str

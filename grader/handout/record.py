@@ -48,7 +48,6 @@ def _header(grading: Grading, level: FeedbackLevel) -> Header:
     assignment = grading.assignment
     return Header(
         version=__version__,
-        name=assignment.name,
         assignment=assignment.model_dump(mode="json", exclude={"folder", "prices"}),
         digest=assignment.digest,
         level=level,

@@ -68,10 +68,11 @@ class RecordedOracle:
 
     def expected(self, call: Call, source: str = "reference") -> Expected:
         """The answer to a check's question. Raises OracleError."""
+        example = self._examples.get(call.digest)
+        if source == "reference" and isinstance(example, Expected):
+            return example
         key = (call.digest, source)
         if key not in self._known:
-            if source == "reference" and isinstance(self._examples.get(call.digest), Expected):
-                return self.answer(call)
             if key not in self._answers:
                 raise OracleError(f"nobody has written down what {call.name} answers to this call")
             self._known[key] = expected_of(self._answers[key], self._tensors)
