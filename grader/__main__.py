@@ -26,7 +26,7 @@ def start() -> None:
     except (KeyboardInterrupt, SystemExit):
         if not interrupt.has_come():
             raise
-        sys.exit(interrupt.exit_code())
+        interrupt.leave()
     except OSError as error:
         if error.filename is not None or error.errno not in _OUTPUT_FAULTS:
             raise

@@ -7,8 +7,10 @@ remembered too, and whoever is about to begin something long asks with `raise_if
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from types import FrameType
+from typing import NoReturn
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _received: list[int] = []
@@ -32,9 +34,12 @@ def has_come() -> bool:
     return bool(_received)
 
 
-def exit_code() -> int:
-    """That of a process which the first signal ended, as a shell counts: 130 for Ctrl-C, 143 for SIGTERM."""
-    return 128 + (_received[0] if _received else signal.SIGINT)
+def leave() -> NoReturn:
+    """Exit as a process that the first signal ended, as a shell counts: 130 for Ctrl-C, 143 for SIGTERM."""
+    # An interruption of text that a library was running (`exec`, as dataclasses do) is remembered by the interpreter,
+    # which would end `python -m` by the signal itself, whatever is exited with. Running other text makes it forget.
+    exec("")
+    sys.exit(128 + (_received[0] if _received else signal.SIGINT))
 
 
 def fork() -> int:

@@ -48,7 +48,7 @@ def ending(
 
 def _interrupted(text: str) -> NoReturn:
     click.echo(f"\ngrade: {text}" if text else "", err=True)
-    sys.exit(interrupt.exit_code())
+    interrupt.leave()
 
 
 def _exit(text: str, code: int) -> NoReturn:
