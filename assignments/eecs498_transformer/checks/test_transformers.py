@@ -298,7 +298,6 @@ def test_head_moves_information_between_positions(student, given):
     moved.shows(
         "the second output moves when the first token changes",
         bool((moved.value("y")[:, 1] - before.value("y")[:, 1]).abs().max() > 1e-4),
-        of="second output",
     )
     hidden, unseen = module(tokens, tokens, tokens, mask), module(last, last, last, mask)
     unseen.holds(
@@ -373,7 +372,6 @@ def test_heads_move_information_between_positions(student, given):
     moved.shows(
         "the second output moves when the first token changes",
         bool((moved.value("y")[:, 1] - before.value("y")[:, 1]).abs().max() > 1e-4),
-        of="second output",
     )
 
 
