@@ -38,9 +38,8 @@ def test_structure_of_other_names_is_found_by_shape():
         ("last", 5, 8), ("list.0.b", 4, 5), ("list.0.a", 3, 5), ("list.1.b", 4, 5), ("list.1.a", 3, 5)
     )  # fmt: skip
 
-    assert [
-        {"heads.0.q": "list.0.a", "heads.1.q": "list.1.a", "heads.0.v": "list.0.b", "heads.1.v": "list.1.b", "proj": "last"}
-    ] == ways(HEADS, observed)  # fmt: skip
+    heads = {f"heads.{head}.{ours}": f"list.{head}.{theirs}" for head in (0, 1) for ours, theirs in ("qa", "vb")}
+    assert [heads | {"proj": "last"}] == ways(HEADS, observed)
 
 
 def test_structure_of_lists_of_layers_is_that_of_a_list_of_heads():
