@@ -99,10 +99,10 @@ OTHER_DEVICE = Trait(
 )
 RETURNS_NOTHING = Trait(
     id="returns-nothing",
-    title="Nothing is returned",
-    explanation="The function ends without a return statement that is reached, so what it has computed is lost and the "
-    "caller gets None.",
-    hint="Which line hands the result back to the caller, and is it reached?",
+    title="What is returned is None",
+    explanation="Either no return statement is reached, so that what was computed is lost; or what is returned is a name "
+    "that still holds the None it was given at first, or the None that another function has returned.",
+    hint="Which line gives a result to the name that is returned, and is it reached?",
 )
 ONE_SIZE = Trait(
     id="right-for-some-sizes-only",
