@@ -1,8 +1,8 @@
 """Attention with several heads, each of which is a module of its own with full-width inputs, kept in a list.
 
-`reference.multi_head` computes all heads at once, each on a slice of the projections. Here nothing is cut up: a head has
-projections of any width, and the outputs of the heads are laid side by side. Masks as in `reference.two_loops`: True =
-masked.
+`reference.multi_head` computes all heads at once, each on a slice of the projections. Here nothing is cut up: a head
+has projections of any width, and the outputs of the heads are laid side by side. Masks as in `reference.two_loops`:
+True = masked.
 
 Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.2.
 """

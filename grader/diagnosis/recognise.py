@@ -93,7 +93,7 @@ def _statement(predictions: Predictions, trait: Trait, checks: Iterable[str], ev
 def _place(observations: Iterable[Observation]) -> str:
     """Where the first of these raised, and what: of visible checks, since students read it. Empty where none is."""
     for raised in (one.outcome.reply for one in observations if one.question.is_visible):
-        if isinstance(raised, Raised):
+        if isinstance(raised, Raised) and (raised.frames or raised.message):
             line = raised.frames[-1] if raised.frames else None
             where = f"{line.file}, line {line.line}: {line.text.strip()}: " if line else ""
             return f"{where}{raised.type}: {raised.message.partition(chr(10))[0]}"[:300]
