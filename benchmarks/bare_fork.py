@@ -3,7 +3,7 @@
 No pytest, no comparison, no frames, no limits.
 
     bare_fork.py ASSIGNMENT bare           prints the processor seconds of one submission
-    bare_fork.py ASSIGNMENT write FOLDER   writes what plain_checks.py asks, and of whom; prints how many checks there are
+    bare_fork.py ASSIGNMENT write FOLDER   writes what plain_checks.py asks, and of whom; prints the number of checks
 """
 
 import importlib
@@ -115,15 +115,14 @@ def write(grading: Grading, folder: Path) -> None:
 
 def _plain(grading: Grading, call: Call, upstream: torch.Tensor | None) -> dict[str, Any]:
     outcome = TrustedRespondent(grading.reference.oracle).ask(call, upstream)
+    gradients = {name: outcome.gradients.get(f"arg.{name}") for name in call.wants}
     return call.header() | {
         "inputs": call.payload.arguments,
         "parameters": call.payload.parameters,
         "upstream": upstream,
         "raises": not isinstance(outcome.reply, Returned),
         "expected": [outcome.tensors[key] for key in sorted(outcome.tensors, key=int)],
-        "gradients": {
-            name: outcome.gradients[f"arg.{name}"] for name in call.wants if f"arg.{name}" in outcome.gradients
-        },
+        "gradients": {name: one for name, one in gradients.items() if one is not None},
     }
 
 

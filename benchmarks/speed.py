@@ -41,9 +41,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         measured = _Measured(chosen.assignment, folder)
-        print(
-            f"{chosen.assignment}; {os.cpu_count()} processors, Python {sys.version.split()[0]}, {chosen.rounds} rounds\n"
-        )
+        processors = f"{os.cpu_count()} processors, Python {sys.version.split()[0]}"
+        print(f"{chosen.assignment}: {processors}, {chosen.rounds} rounds
+")
         _print_cost(measured, chosen.rounds)
         if not chosen.cost:
             _print_start(measured, chosen.rounds)
