@@ -42,8 +42,7 @@ def main() -> None:
         folder = Path(name)
         measured = _Measured(chosen.assignment, folder)
         processors = f"{os.cpu_count()} processors, Python {sys.version.split()[0]}"
-        print(f"{chosen.assignment}: {processors}, {chosen.rounds} rounds
-")
+        print(f"{chosen.assignment}: {processors}, {chosen.rounds} rounds\n")
         _print_cost(measured, chosen.rounds)
         if not chosen.cost:
             _print_start(measured, chosen.rounds)
