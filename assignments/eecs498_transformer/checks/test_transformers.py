@@ -68,7 +68,7 @@ def masks(samples=3):
 
 
 @single.check(points=2, hint="do this one with pencil and paper: which weights does the first query read with?")
-def test_single_worked_example(student, given):
+def test_two_loop_single_worked_example(student, given):
     """Values (1, 0), (0, 2), (1, 1), read with the weights .05, .80 and .15, give (.20, 1.75). Other values, others."""
     query, key, value = worked_example()
     answer = student(query, key, value)
@@ -83,7 +83,7 @@ def test_single_worked_example(student, given):
 
 
 @single.check(points=6, hint="take one query, and follow the loops by hand for two keys")
-def test_single_output(student, given):
+def test_two_loop_single_output(student, given):
     """One sequence of three positions of width 5."""
     answer = student(*one_sequence(given), gradients=True)
     answer.has_form()
@@ -91,13 +91,13 @@ def test_single_output(student, given):
 
 
 @single.check(points=4, hint="do you write into a tensor again that was already used in the computation?")
-def test_single_gradients(student, given):
+def test_two_loop_single_gradients(student, given):
     """The gradients that flow back to query, key and value are right."""
     student(*one_sequence(given), gradients=True).gradients_match("query", "key", "value")
 
 
 @single.check(points=1, hint="make new tensors with the dtype of an input, for example query.new_zeros(...)")
-def test_single_output_has_the_dtype_of_the_inputs(student, given):
+def test_two_loop_single_output_has_the_dtype_of_the_inputs(student, given):
     """float64 in, float64 out; float32 in, float32 out."""
     student(*one_sequence(given), dtype="float32").has_dtype(torch.float64)
     answer = student(*(tensor.float() for tensor in one_sequence(given)), dtype="float32")
@@ -106,7 +106,7 @@ def test_single_output_has_the_dtype_of_the_inputs(student, given):
 
 
 @single.check(points=2, hint="which of the two is right, by your own arithmetic, for one query and two keys?")
-def test_single_agrees_with_no_loop(student, given):
+def test_two_loop_single_agrees_with_no_loop(student, given):
     """One sequence in a batch of its own gives the same without loops."""
     query, key, value = one_sequence(given, positions=4)
     without = student.other("scaled_dot_product_no_loop_batch")(query[None], key[None], value[None])
@@ -124,7 +124,7 @@ def test_single_agrees_with_no_loop(student, given):
 
 
 @batch.check(points=7, hint="a score is one number for each sample: over which axis do you sum?")
-def test_batch_output(student, given):
+def test_two_loop_batch_output(student, given):
     """Two samples of three positions of width 5."""
     answer = student(*inputs(given), gradients=True)
     answer.has_form()
@@ -132,7 +132,7 @@ def test_batch_output(student, given):
 
 
 @batch.check(points=2, hint="what do N = 1 and K = 1 do to an axis you squeeze, or forget?")
-def test_batch_one_sample_and_one_position(student, given):
+def test_two_loop_batch_one_sample_and_one_position(student, given):
     """A batch of one sample, and sequences of one position, are ordinary inputs."""
     for answer in (student(*inputs(given, samples=1)), student(*inputs(given, positions=1))):
         answer.has_form()
@@ -140,13 +140,13 @@ def test_batch_one_sample_and_one_position(student, given):
 
 
 @batch.check(points=4, hint="do you write into a tensor again that was already used in the computation?")
-def test_batch_gradients(student, given):
+def test_two_loop_batch_gradients(student, given):
     """The gradients that flow back to query, key and value are right."""
     student(*inputs(given), gradients=True).gradients_match("query", "key", "value")
 
 
 @batch.check(points=1, hint="make new tensors with the dtype of an input, for example query.new_zeros(...)")
-def test_batch_output_has_the_dtype_of_the_inputs(student, given):
+def test_two_loop_batch_output_has_the_dtype_of_the_inputs(student, given):
     """float64 in, float64 out; float32 in, float32 out."""
     student(*inputs(given), dtype="float32").has_dtype(torch.float64)
     answer = student(*(tensor.float() for tensor in inputs(given)), dtype="float32")
@@ -155,7 +155,7 @@ def test_batch_output_has_the_dtype_of_the_inputs(student, given):
 
 
 @batch.check(points=2, hint="which of the two is right, by your own arithmetic, for one query and two keys?")
-def test_batch_agrees_with_no_loop(student, given):
+def test_two_loop_batch_agrees_with_no_loop(student, given):
     """The same batch gives the same without loops."""
     tensors = inputs(given, samples=3, positions=4)
     without = student.other("scaled_dot_product_no_loop_batch")(*tensors)
@@ -255,21 +255,34 @@ def build(student, given, dim_in=6, dim_q=5, dim_v=7):
 
 
 @head.check(points=1, hint="three nn.Linear with bias: from which width to which does each of them go?")
-def test_head_has_three_layers(student, given):
+def test_self_attention_has_three_layers(student, given):
     """The parameters are those of three linear layers of the stated sizes, and no others."""
     build(student, given).has_its_parameters(*sequences(given))
 
 
 @head.check(points=4, hint="which layer belongs to which of the three inputs?")
-def test_head_output_for_three_different_inputs(student, given):
+def test_self_attention_output_for_three_different_inputs(student, given):
     """Query, key and value are three unrelated tensors, each with its own layer."""
     answer = build(student, given)(*sequences(given), gradients=True)
     answer.has_form()
     answer.matches()
 
 
+@head.check(points=2, hint="which two sizes of a layer make the limit for its weights, and how?")
+def test_self_attention_weights_begin_in_the_stated_range(student, given):
+    """The weights of a new module are uniformly distributed in +-sqrt(6 / (D_in + D_out)); it has thousands of them."""
+    initial = student.build(given=given, dim_in=60, dim_q=45, dim_v=80).initial()
+    for name, dim_out in (("q", 45), ("k", 45), ("v", 80)):
+        weight, limit = initial[f"{name}.weight"], math.sqrt(6 / (60 + dim_out))
+        largest, spread = float(weight.abs().max()), float(weight.std())
+        assert largest <= limit * (1 + 1e-6), f"no weight of {name} begins beyond +-{limit:.4f}; one is {largest:.4f}"
+        assert largest > 0.9 * limit, f"the weights of {name} begin up to +-{limit:.4f}; the largest is {largest:.4f}"
+        # The variance of a uniform distribution of that width; with 2700 numbers it is within 9 % of it, ever.
+        assert 0.85 < spread**2 / (limit**2 / 3) < 1.15, f"the weights of {name} are uniformly distributed"
+
+
 @head.check(points=2, hint="what does the attribute hold after a second call, with other inputs?")
-def test_head_keeps_the_weights_of_its_last_call(student, given):
+def test_self_attention_keeps_the_weights_of_its_last_call(student, given):
     """After a call `weights_softmax` holds the weights of that call, whether or not it had a mask."""
     module = build(student, given)
     query, key, value = sequences(given)
@@ -278,13 +291,13 @@ def test_head_keeps_the_weights_of_its_last_call(student, given):
 
 
 @head.check(points=2, hint="where does the mask go once the three inputs are projected?")
-def test_head_output_with_a_mask(student, given):
+def test_self_attention_output_with_a_mask(student, given):
     """A mask, different for each sample."""
     build(student, given)(*sequences(given), masks(), gradients=True).matches()
 
 
 @head.check(points=1, hint="does anything in your module let one position look at another?")
-def test_head_moves_information_between_positions(student, given):
+def test_self_attention_moves_information_between_positions(student, given):
     """The first token changes, and the second output moves; under a mask, no output moves before the last token does.
 
     A layer that treats every position by itself cannot do the first, and attention that sees the future fails the
@@ -310,14 +323,14 @@ def test_head_moves_information_between_positions(student, given):
 
 
 @head.check(points=2, hint="gradients must reach the three inputs and the layers")
-def test_head_gradients(student, given):
+def test_self_attention_gradients(student, given):
     """The gradients that flow back to the inputs and to the layers are right."""
     answer = build(student, given)(*sequences(given), gradients=True)
     answer.gradients_match("query", "key", "value", "parameters")
 
 
 @head.check(points=1, hint="make new tensors with the dtype of an input, for example query.new_zeros(...)")
-def test_head_output_has_the_dtype_of_the_inputs(student, given):
+def test_self_attention_output_has_the_dtype_of_the_inputs(student, given):
     """float32 in, float32 out; after .double(), float64 in, float64 out."""
     answer = build(student, given)(*(tensor.float() for tensor in sequences(given)), masks(), dtype="float32")
     answer.has_dtype(torch.float32)
@@ -335,13 +348,13 @@ def build_heads(student, given, num_heads=2, dim_in=6, dim_out=5):
 
 
 @heads.check(points=1, hint="how many different heads are in the list, and which widths does the last layer join?")
-def test_heads_and_layer_are_all_there(student, given):
+def test_multi_head_has_all_heads_and_a_layer(student, given):
     """The parameters are those of two heads, each with layers of its own, and of one linear layer."""
     build_heads(student, given).has_its_parameters(*sequences(given))
 
 
 @heads.check(points=4, hint="what enters the last layer, and in which order?")
-def test_heads_output_of_two_heads(student, given):
+def test_multi_head_output_of_two_heads(student, given):
     """Two heads of width 5, of inputs of width 6."""
     answer = build_heads(student, given)(*sequences(given), gradients=True)
     answer.has_form()
@@ -349,20 +362,20 @@ def test_heads_output_of_two_heads(student, given):
 
 
 @heads.check(points=2, hint="what in your module would go wrong with one head, or with three?")
-def test_heads_output_of_one_head_and_of_three(student, given):
+def test_multi_head_output_of_one_head_and_of_three(student, given):
     """num_heads = 1 and num_heads = 3."""
     for number in (1, 3):
         build_heads(student, given, number, dim_in=7)(*sequences(given, 2, 4, 7)).matches()
 
 
 @heads.check(points=3, hint="which of the heads gets the mask?")
-def test_heads_output_with_a_mask(student, given):
+def test_multi_head_output_with_a_mask(student, given):
     """The mask, different for each sample, holds for every head."""
     build_heads(student, given)(*sequences(given), masks(), gradients=True).matches()
 
 
 @heads.check(points=1, hint="does anything in your module let one position look at another?")
-def test_heads_move_information_between_positions(student, given):
+def test_multi_head_moves_information_between_positions(student, given):
     """The first token changes, and the second output moves, as it would not with a layer for each position."""
     module = build_heads(student, given)
     tokens = sequences(given)[0]
@@ -376,14 +389,14 @@ def test_heads_move_information_between_positions(student, given):
 
 
 @heads.check(points=2, hint="gradients must reach the three inputs, every head and the last layer")
-def test_heads_gradients(student, given):
+def test_multi_head_gradients(student, given):
     """The gradients that flow back to the inputs, to the heads and to the last layer are right."""
     answer = build_heads(student, given)(*sequences(given), masks(), gradients=True)
     answer.gradients_match("query", "key", "value", "parameters")
 
 
 @heads.check(points=1, hint="make new tensors with the dtype of an input, for example query.new_zeros(...)")
-def test_heads_output_has_the_dtype_of_the_inputs(student, given):
+def test_multi_head_output_has_the_dtype_of_the_inputs(student, given):
     """float32 in, float32 out; after .double(), float64 in, float64 out."""
     answer = build_heads(student, given)(*(tensor.float() for tensor in sequences(given)), masks(), dtype="float32")
     answer.has_dtype(torch.float32)
