@@ -162,6 +162,9 @@ class Rules(_Section):
     forbidden: tuple[Annotated[str, AfterValidator(_forbidden_name)], ...] = ()
     #: Dotted names that a person should look at, as globs without regard to capitals; `*` stands for anything.
     flagged: tuple[str, ...] = ()
+    #: Whether a statement at the top of a stub file that fails costs no more than what it would have defined: for files
+    #: that hold much that is not asked for.
+    passes_over_failures: bool = False
     #: Installed packages, beside the standard library and the submission's own files.
     imports: tuple[Annotated[str, AfterValidator(_package_name)], ...] = ("torch", "numpy")
 
