@@ -24,7 +24,7 @@ from grader.failure import (
     WrongStructure,
 )
 from grader.oracle import Expected
-from grader.outcome import Garbled, Gradients, Node, Outcome, Returned
+from grader.outcome import Garbled, Gradients, Node, Outcome, Returned, in_words
 from grader.unanswered import asked, fail, fail_unanswered
 from grader.verdict import Verdict
 
@@ -243,7 +243,7 @@ class Answer:
     def _wrong_structure(self, tree: Node) -> NoReturn:
         names = self._callable.returns
         wanted = f"a tuple ({', '.join(names)}) of tensors" if len(names) > 1 else f"the tensor {names[0]}"
-        self._fail(Verdict.WRONG_TYPE, WrongStructure(found=_in_words(tree), wanted=wanted))
+        self._fail(Verdict.WRONG_TYPE, WrongStructure(found=in_words(tree), wanted=wanted))
 
     def _must_be_finite(self, observed: Mapping[str, torch.Tensor]) -> None:
         for name, tensor in observed.items():
@@ -365,21 +365,3 @@ def _data(answer: Answer, name: str) -> torch.Tensor | None:
 
 def _plain_name(key: str) -> str:
     return key.partition(".")[2]
-
-
-def _in_words(tree: Node) -> str:
-    if tree.kind == "tensor":
-        return tree.oddity or f"one tensor {list(tree.shape or ())}"
-    if tree.kind == "sequence":
-        return (
-            f"a {tree.type} of {tree.length}: {', '.join(_in_words(item) for item in tree.items)}"
-            if tree.items
-            else f"an empty {tree.type}"
-        )
-    return (
-        tree.text
-        if tree.text is not None and tree.type == "NoneType"
-        else f"{tree.type} {tree.text}"
-        if tree.text is not None
-        else f"an object of the class {tree.type}"
-    )

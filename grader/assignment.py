@@ -155,6 +155,15 @@ class Rules(_Section):
     imports: tuple[Annotated[str, AfterValidator(_package_name)], ...] = ("torch", "numpy")
 
 
+class Lab(_Section):
+    """What `grade lab` experiments on."""
+
+    #: Which experiments: those of a module with one projection for queries, keys and values, and a causal mask.
+    kind: Literal["fused-self-attention"]
+    #: The class, of any part.
+    callable: str
+
+
 class Assignment(_Section):
     """A whole `assignment.toml`."""
 
@@ -170,6 +179,8 @@ class Assignment(_Section):
     rules: Rules = Rules()
     #: What handing in late costs; nothing where it is left out. Not part of the digest.
     late: LatePolicy | None = None
+    #: What is experimented on; nothing where it is left out. Not part of the digest.
+    lab: Lab | None = None
     #: What a callable loses whose mistakes are all known: `mistakes`, the price of each, once a submission; or
     #: `checks`, the points of every check that fails.
     scoring: Literal["checks", "mistakes"] = "mistakes"
@@ -213,6 +224,13 @@ class Assignment(_Section):
             self._unknown(f"callable of {part}", name, list(callables))
         return callables[name]
 
+    def part_of(self, name: str) -> Part:
+        """The first part that asks for a callable of that name. Raises AssignmentError, with near matches."""
+        for part in self.parts:
+            if name in part.callables:
+                return part
+        self._unknown("callable", name, [name for part in self.parts for name in part.callables])
+
     def must_know_prices(self, known: Iterable[str]) -> None:
         """Raise AssignmentError, with a near match, where `[prices]` names something that has no price.
 
@@ -231,6 +249,7 @@ class Assignment(_Section):
         """Identity of what decides a grade: `assignment.toml`, the checks, the reference and its mistakes.
 
         `[late]` is left out: it decides nothing of what code earns, and a deadline that moves makes nobody grade again.
+        So is `[lab]`, which has no part in a grade.
         """
         folders = {"checks": self.checks, "reference": self.folder.parents[1] / "reference"}
         files = {
@@ -240,7 +259,8 @@ class Assignment(_Section):
             if file.suffix in (".py", ".toml") and VARIANTS not in file.relative_to(folder).parts
         }
         stated = tomllib.loads(self.where.read_text(encoding="utf-8"))
-        stated.pop("late", None)
+        for section in ("late", "lab"):
+            stated.pop(section, None)
         hashed = hashlib.sha256(json.dumps(stated, default=str).encode())
         for name in sorted(files):
             hashed.update(f"{name}\0{hashlib.sha256(files[name].read_bytes()).hexdigest()}\n".encode())
@@ -280,6 +300,10 @@ def read_assignment(folder: Path) -> Assignment:
     ]
     if strange:
         raise AssignmentError("\n".join(strange))
+    if assignment.lab:
+        name = assignment.lab.callable
+        if assignment.part_of(name).callables[name].kind != "module":
+            raise AssignmentError(f"{file}, lab.callable: {name} is a function; wanted a module")
     return assignment
 
 
@@ -322,6 +346,7 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
         "feedback": Feedback,
         "rules": Rules,
         "late": LatePolicy,
+        "lab": Lab,
     }
     named = [step for step in path if isinstance(step, str) and step in sections]
     section = sections[named[-1]] if named else Assignment

@@ -130,7 +130,7 @@ def test_assignment_that_is_no_utf8_says_so(folder):
             'title = "Tiny"',
             'title = "Tiny"\nfolder = "elsewhere"',
             ", folder: unknown key; there are: title, published_seed, parts, limits, tolerances, feedback, rules, "
-            "late, scoring, prices",
+            "late, lab, scoring, prices",
         ),
         ("points = 6", "points = -1", ", parts.0.points: Input should be greater than 0; got -1"),
         (
