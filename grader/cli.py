@@ -12,7 +12,7 @@ from grader import __version__
 
 _OWN_OPTIONS = {"--help", "-h", "--version"}
 #: Commands in the order of the help text: each is a module of `commands`.
-_COMMANDS = ("run", "check", "handout", "export", "post", "compare", "new", "verify", "package", "doctor")
+_COMMANDS = ("run", "check", "lab", "handout", "export", "post", "compare", "new", "verify", "package", "doctor")
 
 
 class _FolderOrCommand(click.Group):
