@@ -23,7 +23,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from grader.lab.amounts import number
-from grader.lab.figures import Against, AgainstPoint, Future, Heads, HeadsPoint, Movements, Scaling, ScalingPoint
+from grader.lab.figures import (
+    Against,
+    AgainstPoint,
+    Future,
+    Heads,
+    HeadsPoint,
+    Movements,
+    Scaling,
+    ScalingPoint,
+    Timed,
+)
 
 #: Inches; a page makes them as wide as there is room.
 _WIDTH, _HEIGHT = 4.6, 3.3
@@ -34,7 +44,7 @@ _VARIABLES = {_TEXT: "--text", _QUIET: "--quiet", _LINE: "--line", _BLUE: "--blu
 _VARIABLES |= {_GREEN: "--green"}
 #: The middle of a cell's shade, where its number turns white; and the shades from pale to dark.
 _DARK, _SHADES = 0.55, "Blues"
-_SETTINGS = {
+_SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "grade lab",
     "font.size": 10,
@@ -84,8 +94,9 @@ def scaling_plots(scaling: Scaling) -> list[Plot]:
     def variance(axes: Axes) -> None:
         for points, label, colour, mark in sides:
             axes.plot(*_series(points, lambda one: one.variance), color=colour, marker=mark, label=label)
-        axes.plot(widths, [1.0] * len(widths), color=_QUIET, linestyle="--", linewidth=1.2, label="theory: 1, and d")
-        axes.plot(widths, widths, color=_QUIET, linestyle="--", linewidth=1.2)
+        theory: dict[str, Any] = {"color": _TEXT, "linestyle": ":", "linewidth": 1.4, "zorder": 5}
+        axes.plot(widths, [1.0] * len(widths), **theory, label="theory: 1, and d")
+        axes.plot(widths, widths, **theory)
         axes.set_yscale("log")
         _finish(axes, "Variance of the logits", "variance of the logits", widths)
 
@@ -129,13 +140,17 @@ def heads_plots(heads: Heads) -> list[Plot]:
     names = [f"{one.n_heads}\n{one.d_head}" for one in heads.points]
 
     def throughput(axes: Axes) -> None:
-        sides: list[tuple[float, str, str, Callable[[HeadsPoint], float | None]]] = [
-            (-0.2, "forward", _BLUE, lambda one: one.forward.net_s),
-            (0.2, "forward and backward", _ORANGE, lambda one: one.both.net_s),
+        sides = [
+            (-0.2, "forward", _BLUE, [one.forward for one in heads.points]),
+            (0.2, "forward and backward", _ORANGE, [one.both for one in heads.points]),
         ]
-        for shift, label, colour, read in sides:
-            rates = [heads.tokens / taken if (taken := read(one)) else 0.0 for one in heads.points]
+        for shift, label, colour, times in sides:
+            rates = [heads.tokens / one.net_s if one.net_s else 0.0 for one in times]
             axes.bar([place + shift for place in places], rates, 0.36, color=colour, label=label)
+            for place, one in zip(places, times, strict=True):
+                if one.net_low_s and one.net_high_s:
+                    ends = [heads.tokens / one.net_high_s, heads.tokens / one.net_low_s]
+                    axes.plot([place + shift] * 2, ends, color=_TEXT, linewidth=1.2)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:g}"))
         _finish_bars(axes, "Throughput", "thousand tokens / s", names)
 
@@ -194,18 +209,23 @@ def _differences(against: Against) -> Callable[[Axes], None]:
 
 def _times(against: Against) -> Callable[[Axes], None]:
     lengths = [one.length for one in against.points]
-    sides: list[tuple[str, str, str, str, Callable[[AgainstPoint], float | None]]] = [
-        ("this module, forward", _BLUE, "o", "--", lambda one: one.own_forward.net_s),
-        ("PyTorch, forward", _GREEN, "^", "--", lambda one: one.library_forward.net_s),
-        ("this module, both", _BLUE, "o", "-", lambda one: one.own_both.net_s),
-        ("PyTorch, both", _GREEN, "^", "-", lambda one: one.library_both.net_s),
+    sides: list[tuple[str, str, str, str, Callable[[AgainstPoint], Timed]]] = [
+        ("this module, forward", _BLUE, "o", "--", lambda one: one.own_forward),
+        ("this module, both", _BLUE, "o", "-", lambda one: one.own_both),
+        ("PyTorch, forward", _GREEN, "^", "--", lambda one: one.library_forward),
+        ("PyTorch, both", _GREEN, "^", "-", lambda one: one.library_both),
     ]
 
     def draw(axes: Axes) -> None:
         for label, colour, mark, line, read in sides:
-            found = [(one.length, 1000 * taken) for one in against.points if (taken := read(one))]
+            taken = [(one.length, read(one)) for one in against.points]
+            found = [(length, 1000 * one.net_s) for length, one in taken if one.net_s]
             xs, ys = [x for x, _ in found], [y for _, y in found]
             axes.plot(xs, ys, color=colour, marker=mark, linestyle=line, label=label)
+            for length, one in taken:
+                if one.net_low_s and one.net_high_s:
+                    ends = [1000 * one.net_low_s, 1000 * one.net_high_s]
+                    axes.plot([length] * 2, ends, color=colour, linewidth=1)
         axes.set_yscale("log")
         _finish(axes, "Time of a call, without its way", "ms", lengths, "tokens in a sample", columns=2)
 
@@ -285,12 +305,12 @@ def _finish_bars(axes: Axes, title: str, label: str, names: Sequence[str]) -> No
     axes.set_xlabel("heads, and below the width of each")
     axes.set_ylabel(label)
     axes.set_title(title)
-    _legend(axes, 2)
+    _legend(axes, 2, below=-0.28)
 
 
-def _legend(axes: Axes, columns: int) -> None:
+def _legend(axes: Axes, columns: int, below: float = -0.2) -> None:
     """Below the plot, where it hides nothing."""
-    axes.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=columns, columnspacing=1.2, handlelength=1.8)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.45, below), ncols=columns, columnspacing=1.2, handlelength=1.8)
 
 
 @contextmanager
@@ -308,7 +328,7 @@ def _plot(name: str, label: str, draw: Callable[[Axes], None], *, height: float 
         draw(figure.add_subplot())
         text = io.StringIO()
         nothing: dict[str, Any] = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        FigureCanvasSVG(figure).print_svg(text, metadata=nothing)
+        FigureCanvasSVG(figure).print_svg(text, metadata=nothing)  # type: ignore[no-untyped-call]
     return Plot(label=label, svg=Markup(_inline(name, label, text.getvalue())))
 
 

@@ -1,11 +1,22 @@
-"""What the figures show, a sentence or two for each experiment: made from the figures, and true of wrong modules too."""
+"""What the figures show, a few sentences an experiment: made from the figures, and true of wrong modules too."""
 
 import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from grader.lab.amounts import factor, mib, number, percent, rate, seconds
-from grader.lab.figures import Against, AgainstPoint, Difference, Experiment, Future, Heads, Lab, Scaling, ScalingPoint
+from grader.lab.figures import (
+    Against,
+    AgainstPoint,
+    Difference,
+    Experiment,
+    Future,
+    Heads,
+    Lab,
+    Scaling,
+    ScalingPoint,
+    Timed,
+)
 
 #: Slopes and levels, in the logarithm, that few tokens and random weights give rise to.
 _FLAT, _NEAR = 0.2, math.log(1.5)
@@ -50,7 +61,7 @@ def scaling_shows(scaling: Scaling) -> str:
     unreadable = max(one.unreadable_share for one in scaling.points)
     if unreadable:
         sentences.append(
-            f"Up to {percent(unreadable)} of the weights of allowed keys are 0 or less, so that their logits are unknown."
+            f"Up to {percent(unreadable)} of the weights of allowed keys are 0 or less: their logits are unknown."
         )
     return " ".join(filter(None, sentences))
 
@@ -71,8 +82,8 @@ def _scaled(points: Sequence[ScalingPoint], widths: str) -> str:
         )
     if abs(level) > _NEAR:
         return (
-            f"As the module is, the variance of its logits is about {number(math.exp(level))} at every width, and not 1: "
-            f"its scores are {number(math.exp(level / 2))} times what the square root of d_head would make of them."
+            f"As the module is, the variance of its logits is about {number(math.exp(level))} at every width, and not "
+            f"1: its scores are {number(math.exp(level / 2))} times what the square root of d_head would make of them."
         )
     low, high = min(one.variance or 0 for one in points), max(one.variance or 0 for one in points)
     return f"With the scaling, the variance of the logits stays near 1 {widths} ({number(low)} to {number(high)})."
@@ -139,9 +150,7 @@ def _leak(later: dict[tuple[int, int], float]) -> str:
     (query, token), most = max(leaking.items(), key=lambda one: one[1])
     count = f"{len(leaking)} of {len(later)} pairs of an output and a later token"
     if most < _TRACE:
-        return (
-            f"Of the future a trace gets through: the output moves in {count}, by {number(most)} at most, and not by 0."
-        )
+        return f"A trace of the future gets through: the output moves in {count}, by {number(most)} at most."
     return (
         f"The future leaks: the output moves in {count}. The most: changing token {token} moves output {query}, which "
         f"comes before it, by {number(most)} times the change."
@@ -183,7 +192,8 @@ def heads_shows(heads: Heads) -> str:
     if first.both.net_s and last.both.net_s:
         before, after = heads.tokens / first.both.net_s, heads.tokens / last.both.net_s
         sentences.append(
-            f"Forward and backward, {rate(before)} tokens a second become {rate(after)}, {factor(after / before)}."
+            f"Forward and backward, {rate(before)} tokens a second become {rate(after)}, {factor(after / before)}"
+            f"{_scatter(first.both, last.both)}."
         )
     else:
         sentences.append("The calls were too short to be told from the way to the worker and back.")
@@ -219,8 +229,14 @@ def _times(point: AgainstPoint) -> str:
         return "The calls were too short to be told from the way to the worker and back."
     return (
         f"With {point.length} tokens a sample, forward and backward take {seconds(own)}, and {seconds(library)} in "
-        f"PyTorch: {factor(own / library)}."
+        f"PyTorch: {factor(own / library)}{_scatter(point.own_both, point.library_both)}."
     )
+
+
+def _scatter(one: Timed, other: Timed) -> str:
+    """What is to be added where the middle halves of repetitions overlap."""
+    is_apart = (one.net_high_s or 0) < (other.net_low_s or 0) or (other.net_high_s or 0) < (one.net_low_s or 0)
+    return "" if is_apart else ", which is less than the repetitions differ among themselves"
 
 
 def _nothing(experiment: Experiment) -> str:
