@@ -39,4 +39,6 @@ def rate(per_second: float | None) -> str:
 
 def factor(ratio: float | None) -> str:
     """How many times as much."""
-    return "–" if ratio is None else f"{float(f'{ratio:.2g}'):g} times"
+    if ratio is None:
+        return "–"
+    return f"{ratio:.2f} times" if 0.1 <= ratio < 10 else f"{number(ratio)} times"

@@ -125,7 +125,7 @@ def scaling_plots(scaling: Scaling) -> list[Plot]:
 
 def future_plots(future: Future) -> list[Plot]:
     """How much outputs move, with the mask and without it, in the same shades."""
-    sides = [("masked", "As it is: causal", future.with_mask), ("unmasked", "Without the mask", future.without_mask)]
+    sides = [("masked", "As it is", future.with_mask), ("unmasked", "Without the mask", future.without_mask)]
     most = max((cell for _, _, rows in sides for row in rows for cell in row), default=0.0) or 1.0
     return [
         _plot(name, f"{title}: movement of each output by each token", _grid(title, rows, most), height=3.9)
@@ -247,7 +247,7 @@ def _grid(title: str, rows: Movements, most: float) -> Callable[[Axes], None]:
                 colour = _QUIET if not moved else "#ffffff" if share > _DARK else "#10131a"
                 axes.text(token, query, _cell(moved), ha="center", va="center", color=colour, fontsize=8)
         edge = [-0.5, *(place for step in range(length) for place in (step + 0.5, step + 0.5))]
-        axes.plot(edge[1:], edge[:-1], color=_ORANGE, linewidth=2, solid_joinstyle="miter")
+        axes.plot(edge[1:-1], edge[:-2], color=_ORANGE, linewidth=2, solid_joinstyle="miter")
         axes.text(length - 0.55, -0.62, "the future of an output lies right of the line", ha="right", va="bottom",
                   fontsize=8.5, color=_ORANGE)  # fmt: skip
         axes.set_xlim(-0.5, length - 0.5)

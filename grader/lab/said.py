@@ -12,6 +12,7 @@ from grader.lab.figures import (
     Experiment,
     Future,
     Heads,
+    HeadsPoint,
     Lab,
     Scaling,
     ScalingPoint,
@@ -97,7 +98,10 @@ def _unscaled(points: Sequence[ScalingPoint]) -> str:
             f", and the entropy of the weights goes from {percent(first.entropy_share)} to "
             f"{percent(last.entropy_share)} of that of equal weights"
         )
-    return f"Without the division it goes from {number(first.variance)} to {number(last.variance)}{shares}."
+    return (
+        f"With queries multiplied by the square root of d, which undoes the division, it goes from "
+        f"{number(first.variance)} to {number(last.variance)}{shares}."
+    )
 
 
 def _spread(on: ScalingPoint, off: ScalingPoint) -> str:
@@ -107,7 +111,7 @@ def _spread(on: ScalingPoint, off: ScalingPoint) -> str:
     return (
         f"At d_head = {on.d_head} the gradient through the scores of a token in the highest tenth is "
         f"{factor(on.gradient_high / on.gradient_low)} that of one in the lowest tenth as the module is, and "
-        f"{factor(off.gradient_high / off.gradient_low)} without the division."
+        f"{factor(off.gradient_high / off.gradient_low)} with the division undone."
     )
 
 
@@ -171,7 +175,10 @@ def _deaf(deaf: Sequence[tuple[int, int]]) -> str:
 def _unmasked(future: Future, pairs: Sequence[tuple[int, int]]) -> str:
     moving = sum(future.without_mask[query][token] > 0 for query, token in pairs)
     count = "all" if moving == len(pairs) else f"{moving} of"
-    return f"Without the mask, {count} {len(pairs)} pairs of different positions move."
+    with_mask, without_mask = future.with_mask, future.without_mask
+    apart = max(abs(with_mask[query][token] - without_mask[query][token]) for query, token in pairs)
+    same = ", the same as with it: there is no mask, or it does nothing" if apart < _TRACE else ""
+    return f"Without the mask, {count} {len(pairs)} pairs of different positions move{same}."
 
 
 # --- 3 -----------------------------------------------------------------------------------------------------------
@@ -186,8 +193,8 @@ def heads_shows(heads: Heads) -> str:
     if first.made_bytes and last.made_bytes:
         made = f", and all tensors of a forward pass from {mib(first.made_bytes)} to {mib(last.made_bytes)}"
     sentences = [
-        f"From {first.n_heads} to {last.n_heads} heads, each {first.d_head} to {last.d_head} wide, the weights go from "
-        f"{mib(first.weights_bytes)} to {mib(last.weights_bytes)}{made}."
+        f"From {_some_heads(first)} to {_some_heads(last)}, the weights go from {mib(first.weights_bytes)} to "
+        f"{mib(last.weights_bytes)}{made}."
     ]
     if first.both.net_s and last.both.net_s:
         before, after = heads.tokens / first.both.net_s, heads.tokens / last.both.net_s
@@ -198,6 +205,10 @@ def heads_shows(heads: Heads) -> str:
     else:
         sentences.append("The calls were too short to be told from the way to the worker and back.")
     return " ".join(sentences)
+
+
+def _some_heads(point: HeadsPoint) -> str:
+    return f"{point.n_heads} {'head' if point.n_heads == 1 else 'heads'} of width {point.d_head}"
 
 
 # --- 4 -----------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def measure_scaling(
                 points.append(_point(bench, drawn, dtype, d_head, is_scaled, batch, length, problems))
             except Unanswered as unanswered:
                 problems.append(unanswered.problem(_place(d_head, is_scaled)))
-                if is_hopeless(unanswered) or len(problems) > 1:
+                if is_hopeless(unanswered) or not points:
                     break
             step()
         if len(problems) > 1 or (problems and not points):

@@ -30,9 +30,8 @@ from grader.worker.sandbox.privileges import hide_memory
 if TYPE_CHECKING:
     from grader.isolation import Kept
 
-#: What draws the plots, as it is imported, and how it is had.
+#: What draws the plots, as it is imported and as it is installed.
 _PLOTS = "matplotlib"
-_INSTALL = "python -m pip install 'attention-grader[lab]'"
 _NOT_ISOLATED = 3
 
 
@@ -74,7 +73,10 @@ class Settled:
 def must_have_plots() -> None:
     """Raises LabError where nothing can draw plots."""
     if importlib.util.find_spec(_PLOTS) is None:
-        raise LabError(f"grade lab draws its plots with {_PLOTS}, which is not installed here: {_INSTALL}")
+        raise LabError(
+            f"grade lab draws its plots with {_PLOTS}, which is not installed here; install it: "
+            f"python -m pip install {_PLOTS}"
+        )
 
 
 def settle(options: Options) -> Settled:
