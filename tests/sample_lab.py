@@ -52,21 +52,17 @@ UNSCALED = RIGHT.replace(" / math.sqrt(q.shape[-1])", "")
 SCALED_BY_WIDTH = RIGHT.replace("math.sqrt(q.shape[-1])", "math.sqrt(d_model)")
 #: What it says holds markup and a command for a terminal.
 HOSTILE = "<script>alert(1)</script>\\x1b[31m"
-RAISES = RIGHT.replace(
-    "        batch, length, d_model", f'        raise ValueError("{HOSTILE}")\n        batch, length, d_model', 1
-)
+_SHAPE = "        batch, length, d_model = x.shape\n"
+RAISES = RIGHT.replace(_SHAPE, f'        raise ValueError("{HOSTILE}")\n')
 #: Right, and for one dtype only.
-FLOAT32 = RIGHT.replace(
-    "x.shape\n",
-    "x.shape\n        x = x + torch.zeros(1, dtype=torch.float32)\n        x.float() @ self.out.weight.T.float()\n",
-    1,
-)
+FLOAT32 = RIGHT.replace(_SHAPE, f"{_SHAPE}        torch.zeros(1, d_model, dtype=torch.float32) @ self.out.weight\n")
 NO_WEIGHTS = RIGHT.replace(", weights\n", "\n")
-DETACHED = RIGHT.replace("self.out((weights", "self.out((weights.detach()").replace("@ v)", "@ v.detach())")
-#: Only ever made with two heads.
-TWO_HEADS = RIGHT.replace(
-    "        self.n_heads = n_heads\n",
-    '        assert n_heads in (2, 4), "two or four"\n        self.n_heads = n_heads\n',
+DETACHED = RIGHT.replace("(weights @ v)", "(weights @ v).detach()")
+_KEPT = "        self.n_heads = n_heads\n"
+TWO_OR_FOUR = RIGHT.replace(_KEPT, f'        assert n_heads in (2, 4), "two or four"\n{_KEPT}')
+#: Never gives the same answer twice.
+RESTLESS = f"import itertools\n{RIGHT}\n\nNUMBERS = itertools.count(1)\n".replace(
+    ".softmax(dim=-1)", ".softmax(dim=-1) / next(NUMBERS)"
 )
 
 FILE, NAME, CALLABLE = "attention.py", "qkv_multi_head", "MultiHeadSelfAttention"
