@@ -71,7 +71,7 @@ def opponents(bench_of):
 
 def scaling_of(bench, widths=(4, 32)):
     """Experiment 1, small."""
-    return measure_scaling(bench, DRAWN, "float64", widths=widths, step=no_step, **SMALL)
+    return measure_scaling(bench, DRAWN, "float64", widths=widths, batch=16, length=9, step=no_step)
 
 
 def future_of(bench):
@@ -149,7 +149,7 @@ def test_scaling_module_without_weights_says_what_it_returned(bench_of):
 
     assert () == scaling.points
     assert [Verdict.WRONG_TYPE] == [one.verdict for one in scaling.problems]
-    assert "one tensor [2, 9, 8]" in scaling.problems[0].message
+    assert "one tensor [16, 9, 8]" in scaling.problems[0].message
 
 
 # --- 2 -----------------------------------------------------------------------------------------------------------
@@ -181,16 +181,7 @@ def test_future_needs_no_weights(bench_of):
 
 def test_future_module_of_two_answers_is_restless(bench_of):
     """So that nobody takes chance for a leak."""
-    assert (
-        future_of(
-            bench_of(
-                sample_lab.RESTLESS.replace("torch.rand(1)", "torch.rand(1) * next(NUMBERS)").replace(
-                    "import math\n", "import itertools\nimport math\n\nNUMBERS = itertools.count(1)\n"
-                )
-            )
-        ).unrest
-        > 0
-    )
+    assert future_of(bench_of(sample_lab.RESTLESS)).unrest > 0
 
 
 # --- 3 -----------------------------------------------------------------------------------------------------------
