@@ -266,6 +266,24 @@ def test_experiments_module_that_raises_is_told_in_its_own_words(bench_of, oppon
     assert all("ValueError: <script>" in one.problems[0].message for one in experiments)
 
 
+def without_times(value):
+    """The same figures, but for what a clock said."""
+    if isinstance(value, dict):
+        return {key: without_times(one) for key, one in value.items() if not key.endswith("_s")}
+    return [without_times(one) for one in value] if isinstance(value, list) else value
+
+
+def test_experiments_figures_but_for_times_are_the_same_every_time(bench_of, opponents):
+    """To the last digit, with other workers too."""
+
+    def figures():
+        bench = bench_of(sample_lab.RIGHT)
+        made = scaling_of(bench), future_of(bench), heads_of(bench, opponents[1]), against_of(bench, opponents)
+        return [without_times(one.model_dump(mode="json")) for one in made]
+
+    assert figures() == figures()
+
+
 def test_bench_weights_are_sent_once_where_they_are_placed(bench_of):
     """The module keeps them: the second call gives what the first gave."""
     bench, x = bench_of(sample_lab.RIGHT), DRAWN.normal("x", 1, 3, 8)

@@ -149,7 +149,7 @@ def _leak(later: dict[tuple[int, int], float]) -> str:
     leaking = {pair: moved for pair, moved in later.items() if moved}
     if not leaking:
         return (
-            f"The future does not leak: in all {len(later)} pairs of an output and a later token it moves by exactly 0."
+            f"The future does not leak: in all {len(later)} pairs of an output and a later token the output moves by 0."
         )
     (query, token), most = max(leaking.items(), key=lambda one: one[1])
     count = f"{len(leaking)} of {len(later)} pairs of an output and a later token"
@@ -165,10 +165,9 @@ def _deaf(deaf: Sequence[tuple[int, int]]) -> str:
     if not deaf:
         return ""
     query, token = deaf[0]
-    one = "itself" if query == token else f"token {token}"
     return (
-        f"{len(deaf)} {'output does' if len(deaf) == 1 else 'pairs do'} not move though the mask allows it; output "
-        f"{query}, for one, does not depend on {one}."
+        f"{len(deaf)} {'pair does' if len(deaf) == 1 else 'pairs do'} not move though the mask allows it; output "
+        f"{query}, for one, does not depend on token {token}."
     )
 
 
