@@ -65,7 +65,7 @@ def opponents(bench_of):
         out="attention.out_proj.weight",
     )
     bench = bench_of(OPPONENT, library, 1, is_trusted=True)
-    nothing = Target(part="opponent", file="opponent.py", name="Nothing")
+    nothing = Target(part="opponent", file="opponent.py", name="Nothing", qkv="first", out="last")
     return bench, Bench(bench._conversation, nothing, 3, iter(range(1000, 2000)), is_trusted=True)
 
 
@@ -338,4 +338,4 @@ def test_opponent_nothing_returns_the_shapes_of_attention(bench_of, opponents):
 
     assert isinstance(outcome.reply, Returned)
     assert [(2, 3, 8), (2, 4, 3, 3)] == [node.shape for node in outcome.reply.tree.items]
-    assert {"arg.x", "param.qkv.weight", "param.out.weight"} == set(outcome.gradients)
+    assert {"arg.x", "param.first", "param.last"} == set(outcome.gradients)

@@ -58,7 +58,8 @@ def command(
     """
     with ending("nothing was written", place=out):
         from grader.lab.lab_file import must_be_usable, write
-        from grader.lab.session import Options, measure, must_have_plots, settle
+        from grader.lab.session import measure
+        from grader.lab.settled import Options, must_have_plots, settle
         from grader.terminal import Screen
 
         must_have_plots()

@@ -18,7 +18,7 @@ from grader.lab.figures import Against, Future, Heads, Scaling
 from grader.lab.future import measure_future
 from grader.lab.heads import measure_heads
 from grader.lab.scaling import measure_scaling
-from grader.lab.session import Settled
+from grader.lab.settled import Settled
 from grader.launch import Launcher
 
 _OPPONENT = Path(__file__).with_name("opponent.py")
@@ -30,7 +30,7 @@ _LIBRARY = Target(
     qkv="attention.in_proj_weight",
     out="attention.out_proj.weight",
 )
-_NOTHING = Target(part=_PART, file=_OPPONENT.name, name="Nothing")
+_NOTHING = Target(part=_PART, file=_OPPONENT.name, name="Nothing", qkv="first", out="last")
 #: The grader's own modules take as long as they take.
 _PATIENT = TimeLimits(import_s=120.0, call_s=120.0, submission_s=1200.0)
 _ROOMY = Limits(cpu_s=1200, memory_mib=4096)

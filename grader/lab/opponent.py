@@ -19,29 +19,27 @@ class PyTorch(nn.Module):
     """
 
     def __init__(self, d_model: int, n_heads: int) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.attention = nn.MultiheadAttention(d_model, n_heads, bias=False, batch_first=True)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> Any:
         """Attend from x [batch, position, d_model] to itself."""
-        length = x.shape[1]
-        is_later = torch.ones(length, length, dtype=torch.bool).triu(diagonal=1)
-        output, weights = self.attention(x, x, x, attn_mask=is_later, average_attn_weights=False)
-        return output, weights
+        later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(diagonal=1)
+        return self.attention(x, x, x, attn_mask=later, average_attn_weights=False)
 
 
 class _Through(torch.autograd.Function):
     """Hands x on, and its gradient back; to the layers goes a gradient of zeros, of the size of a real one."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, qkv: Tensor, out: Tensor) -> Tensor:
-        ctx.shapes = qkv.shape, out.shape
+    def forward(ctx: Any, x: Tensor, first: Tensor, last: Tensor) -> Tensor:
+        ctx.shapes = first.shape, last.shape
         return x.view_as(x)
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        qkv, out = ctx.shapes
-        return upstream[0], upstream[0].new_zeros(qkv), upstream[0].new_zeros(out)
+        first, last = ctx.shapes
+        return upstream[0], upstream[0].new_zeros(first), upstream[0].new_zeros(last)
 
 
 class Nothing(nn.Module):
@@ -51,16 +49,15 @@ class Nothing(nn.Module):
     """
 
     def __init__(self, d_model: int, n_heads: int) -> None:
-        super().__init__()
-        self.n_heads = n_heads
-        self.qkv = nn.Linear(d_model, 3 * d_model, bias=False)
-        self.out = nn.Linear(d_model, d_model, bias=False)
-        self.weights = torch.empty(0)
+        nn.Module.__init__(self)
+        self.first = nn.Parameter(torch.zeros(3 * d_model, d_model))
+        self.last = nn.Parameter(torch.zeros(d_model, d_model))
+        self.many = n_heads
+        self.zeros = torch.zeros(0)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return x, and weights of zeros that are made in the first call."""
-        batch, length, _ = x.shape
-        if self.weights.shape != (batch, self.n_heads, length, length):
-            self.weights = torch.zeros(batch, self.n_heads, length, length)
-        output: Tensor = _Through.apply(x, self.qkv.weight, self.out.weight)  # type: ignore[no-untyped-call]
-        return output, self.weights
+        shape = (x.shape[0], self.many, x.shape[1], x.shape[1])
+        if self.zeros.shape != shape:
+            self.zeros = torch.zeros(shape)
+        return _Through.apply(x, self.first, self.last), self.zeros  # type: ignore[no-untyped-call]
