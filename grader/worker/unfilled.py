@@ -41,7 +41,7 @@ def is_left_empty(function: Any, result: object) -> bool:
         result: what it returned: None, or several of it, where it may have been left empty.
     """
     items = list(result) if isinstance(result, (tuple, list)) else [result]
-    return all(item is None for item in items) and is_empty(function)
+    return bool(items) and all(item is None for item in items) and is_empty(function)
 
 
 def is_empty(function: Any) -> bool:
