@@ -111,9 +111,9 @@ class Timed(Record):
     net_s: Duration | None
     """Median of what each repetition took longer than the empty call beside it; null where that is not above 0."""
     net_low_s: Duration | None
-    """The same: the first quarter of the repetitions."""
+    """The same: the lower quartile."""
     net_high_s: Duration | None
-    """The same: the third quarter."""
+    """The same: the upper quartile."""
 
 
 class HeadsPoint(Record):
