@@ -91,7 +91,7 @@ def test_lab_page_words_of_plots_are_words(whole):
 
 def test_lab_page_of_equal_figures_has_equal_bytes_in_any_process(whole, tmp_path):
     """Nothing of the moment is in it, of a person's own settings of matplotlib, or of an interpreter's hashes."""
-    (tmp_path / "matplotlibrc").write_text("lines.linewidth: 9\nsvg.fonttype: path\n")
+    (tmp_path / "matplotlibrc").write_text("axes.linewidth: 9\nfont.weight: bold\n")
     code = "from sample_lab import sample_lab; from grader.lab.page import page; print(page(sample_lab()), end='')"
     environment = {"MATPLOTLIBRC": str(tmp_path), "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}", "PYTHONHASHSEED": "5"}
     environment |= {"PYTHONIOENCODING": "utf-8", "HOME": str(tmp_path)}
