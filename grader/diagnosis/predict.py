@@ -57,7 +57,8 @@ class Predictions:
         self._answers = answers
         observations = tuple(rehearsed)
         self.questions: Mapping[str, Question] = {one.question.key: one.question for one in observations}
-        self._mask_shapes = {one.question.key: _mask_shape(one) for one in observations}
+        is_broadcast = assignment.callable(part, name).is_broadcast
+        self._mask_shapes = {one.question.key: _mask_shape(one) if is_broadcast else None for one in observations}
         #: The right answers.
         self.right: Mapping[str, Said] = {one.question.key: self.read(one) for one in observations}
         #: Mistakes that the callable could show.
