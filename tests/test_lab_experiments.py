@@ -205,6 +205,14 @@ def test_heads_tensors_of_a_forward_pass_are_counted(bench_of, opponents):
     assert not point.is_made_cut
 
 
+def test_heads_of_a_module_without_weights_have_times_all_the_same(bench_of, opponents):
+    """And say once what was returned."""
+    heads = heads_of(bench_of(sample_lab.NO_WEIGHTS), opponents[1])
+
+    assert [None, None, None] == [one.weights_bytes for one in heads.points]
+    assert [Verdict.WRONG_TYPE] == [one.verdict for one in heads.problems]
+
+
 def test_heads_some_numbers_of_which_fail_are_said(bench_of, opponents):
     """The others are measured all the same."""
     heads = heads_of(bench_of(sample_lab.TWO_OR_FOUR), opponents[1])

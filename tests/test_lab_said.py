@@ -61,7 +61,7 @@ def test_said_scaling_without_gradients_is_silent_about_them():
 def test_said_future_of_a_right_module_pins_all_of_it():
     """Nothing is left to wonder."""
     assert (
-        "The future does not leak: in all 3 pairs of an output and a later token the output moves by 0. "
+        "The future does not leak: in all 3 pairs of an output and a later token the output moves by exactly 0. "
         "Without the mask, all 6 pairs of different positions move."
     ) == future_shows(sample_future())
 
@@ -106,7 +106,7 @@ def test_said_future_of_a_restless_module_warns():
 def test_said_heads_pins_all_of_it():
     """Memory and throughput."""
     assert (
-        "From 1 head of width 64 to 8 heads of width 8, the weights go from 0.25 MiB to 2.00 MiB, and all tensors of a "
+        "From 1 head of width 64 to 8 heads of width 8: the weights go from 0.25 MiB to 2.00 MiB, all tensors of a "
         "forward pass from 1.00 MiB to 8.00 MiB. Forward and backward, 2\N{NO-BREAK SPACE}000 tokens a second become "
         "1\N{NO-BREAK SPACE}000, 0.50 times."
     ) == heads_shows(sample_heads())

@@ -123,8 +123,8 @@ class HeadsPoint(Record):
     """Heads."""
     d_head: int
     """Width of a head."""
-    weights_bytes: int
-    """Bytes of the returned weights [batch, head, query, key]."""
+    weights_bytes: int | None
+    """Bytes of the returned weights [batch, head, query, key]; null where none of that shape were returned."""
     made_bytes: int | None
     """Bytes of the results of all tensor operations of a forward pass, views by name left out; null where it could not
     be watched."""

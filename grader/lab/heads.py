@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from grader.lab.bench import Bench, Step, Unanswered, is_hopeless
+from grader.lab.bench import Answer, Bench, Step, Unanswered, is_hopeless
 from grader.lab.drawn import Drawn
 from grader.lab.figures import Heads, HeadsPoint, Problem
 from grader.lab.timing import in_turn, timed
@@ -37,7 +37,7 @@ def measure_heads(
     problems: list[Problem] = []
     for n_heads in counts:
         try:
-            points.append(_point(bench, nothing, drawn, n_heads, d_model, batch, length, repetitions, step))
+            points.append(_point(bench, nothing, drawn, n_heads, d_model, batch, length, repetitions, problems, step))
         except Unanswered as unanswered:
             problems.append(unanswered.problem(f"n_heads = {n_heads}"))
             if is_hopeless(unanswered) or len(problems) > 1:
@@ -62,6 +62,7 @@ def _point(
     batch: int,
     length: int,
     repetitions: int,
+    problems: list[Problem],
     step: Step,
 ) -> HeadsPoint:
     x = drawn.normal("heads x", batch, length, d_model)
@@ -70,18 +71,28 @@ def _point(
     modules = [(one, one.module(weights, n_heads, DTYPE)) for one in (bench, nothing)]
     forward = [(one, one.question(module, x)) for one, module in modules]
     both = [(one, one.question(module, x, upstream)) for one, module in modules]
-    weights_bytes = bench.ask(forward[0][1]).weights_bytes
+    answer = bench.ask(forward[0][1])
     own_forward, way_forward, own_both, way_both = in_turn([*forward, *both], repetitions, step)
     traced = bench.trace(forward[0][1])
     return HeadsPoint(
         n_heads=n_heads,
         d_head=d_model // n_heads,
-        weights_bytes=weights_bytes,
+        weights_bytes=_weights_bytes(answer, problems),
         made_bytes=made_bytes(traced) if traced else None,
         is_made_cut=traced.is_cut if traced else False,
         forward=timed(own_forward, way_forward),
         both=timed(own_both, way_both),
     )
+
+
+def _weights_bytes(answer: Answer, problems: list[Problem]) -> int | None:
+    """What the weights take; of a module that returns others, the rest is measured all the same."""
+    try:
+        return answer.weights_bytes
+    except Unanswered as unanswered:
+        if not problems:
+            problems.append(unanswered.problem())
+        return None
 
 
 def made_bytes(traced: Traced) -> int:

@@ -148,9 +148,7 @@ def future_shows(future: Future) -> str:
 def _leak(later: dict[tuple[int, int], float]) -> str:
     leaking = {pair: moved for pair, moved in later.items() if moved}
     if not leaking:
-        return (
-            f"The future does not leak: in all {len(later)} pairs of an output and a later token the output moves by 0."
-        )
+        return f"The future does not leak: in all {len(later)} pairs of an output and a later token the output moves by exactly 0."
     (query, token), most = max(leaking.items(), key=lambda one: one[1])
     count = f"{len(leaking)} of {len(later)} pairs of an output and a later token"
     if most < _TRACE:
@@ -188,13 +186,13 @@ def heads_shows(heads: Heads) -> str:
     if len(heads.points) < 2:
         return _nothing(heads)
     first, last = heads.points[0], heads.points[-1]
-    made = ""
+    went = []
+    if first.weights_bytes and last.weights_bytes:
+        went.append(f"the weights go from {mib(first.weights_bytes)} to {mib(last.weights_bytes)}")
     if first.made_bytes and last.made_bytes:
-        made = f", and all tensors of a forward pass from {mib(first.made_bytes)} to {mib(last.made_bytes)}"
-    sentences = [
-        f"From {_some_heads(first)} to {_some_heads(last)}, the weights go from {mib(first.weights_bytes)} to "
-        f"{mib(last.weights_bytes)}{made}."
-    ]
+        went.append(f"all tensors of a forward pass from {mib(first.made_bytes)} to {mib(last.made_bytes)}")
+    change = f"From {_some_heads(first)} to {_some_heads(last)}"
+    sentences = [f"{change}: {', '.join(went)}." if went else f"{change}."]
     if first.both.net_s and last.both.net_s:
         before, after = heads.tokens / first.both.net_s, heads.tokens / last.both.net_s
         sentences.append(
