@@ -148,7 +148,8 @@ def future_shows(future: Future) -> str:
 def _leak(later: dict[tuple[int, int], float]) -> str:
     leaking = {pair: moved for pair, moved in later.items() if moved}
     if not leaking:
-        return f"The future does not leak: in all {len(later)} pairs of an output and a later token the output moves by exactly 0."
+        pairs = f"{len(later)} pairs of an output and a later token"
+        return f"The future does not leak: in all {pairs} the output moves by exactly 0."
     (query, token), most = max(leaking.items(), key=lambda one: one[1])
     count = f"{len(leaking)} of {len(later)} pairs of an output and a later token"
     if most < _TRACE:
