@@ -143,13 +143,24 @@ def test_scaling_gradient_that_does_not_come_leaves_the_rest(bench_of):
     assert [Verdict.NO_GRADIENT] == [one.verdict for one in scaling.problems]
 
 
-def test_scaling_module_without_weights_says_what_it_returned(bench_of):
-    """Once, and not for every width."""
+def test_scaling_module_without_weights_has_gradients_all_the_same(bench_of):
+    """What it returned instead is said once, and not for every width."""
     scaling = scaling_of(bench_of(sample_lab.NO_WEIGHTS))
 
-    assert () == scaling.points
+    assert [None] * 4 == [one.variance for one in scaling.points]
+    assert all(one.gradient_low < one.gradient_median < one.gradient_high for one in scaling.points)
     assert [Verdict.WRONG_TYPE] == [one.verdict for one in scaling.problems]
     assert "one tensor [16, 9, 8]" in scaling.problems[0].message
+
+
+def test_scaling_module_without_weights_and_gradients_is_given_up(bench_of):
+    """Nothing can be measured of it."""
+    text = sample_lab.NO_WEIGHTS.replace("(weights @ v)", "(weights @ v).detach()")
+
+    scaling = scaling_of(bench_of(text))
+
+    assert () == scaling.points
+    assert 1 == len(scaling.problems)
 
 
 # --- 2 -----------------------------------------------------------------------------------------------------------

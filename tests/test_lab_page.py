@@ -165,6 +165,7 @@ def test_lab_plots_bear_values_that_are_missing_or_0():
     points = (scaling_point(4, True, None, gradient_median=None, gradient_low=None), scaling_point(4, False, 0.0))
 
     assert 3 == len(scaling_plots(sample_scaling(points=points)))
+    assert 1 == len(scaling_plots(sample_scaling(points=points[:1])))
     assert 2 == len(future_plots(sample_future(length=2, with_mask=nothing, without_mask=nothing)))
 
 

@@ -58,6 +58,16 @@ def test_said_scaling_without_gradients_is_silent_about_them():
     assert "gradient" not in scaling_shows(sample_scaling(points=tuple(points)))
 
 
+def test_said_scaling_gradients_alone_are_told_where_there_are_no_weights():
+    """And what was in the way of the logits."""
+    points = tuple(one.model_copy(update={"variance": None}) for one in sample_scaling().points)
+    problems = (Problem(at="", verdict=Verdict.WRONG_SHAPE, message="…"),)
+
+    said = scaling_shows(sample_scaling(points=points, problems=problems))
+
+    assert said.startswith("Logits could not be read: wrong shape. At d_head = 64 the gradient through the scores")
+
+
 def test_said_future_of_a_right_module_pins_all_of_it():
     """Nothing is left to wonder."""
     assert (

@@ -116,10 +116,15 @@ def scaling_plots(scaling: Scaling) -> list[Plot]:
         axes.set_yscale("log")
         _finish(axes, "Gradient of a token: median, and 8 in 10 tokens", "norm of the gradient", widths)
 
+    every = [
+        ("variance", "Variance of the logits", variance),
+        ("entropy_share", "Entropy of the weights", entropy),
+        ("gradient_median", "Norm of the gradient of a token through the scores", gradient),
+    ]
     return [
-        _plot("variance", "Variance of the logits against the width of a head, with and without scaling", variance),
-        _plot("entropy", "Entropy of the weights against the width of a head, with and without scaling", entropy),
-        _plot("gradient", "Norm of the gradient of a token through the scores, with and without scaling", gradient),
+        _plot(name, f"{label}, against the width of a head, with and without scaling", draw)
+        for name, label, draw in every
+        if any(getattr(one, name) is not None for one in scaling.points)
     ]
 
 

@@ -56,7 +56,7 @@ def scaling_shows(scaling: Scaling) -> str:
     on = [one for one in scaling.points if one.is_scaled and one.variance]
     off = [one for one in scaling.points if not one.is_scaled and one.variance]
     if len(on) < 2 or len(off) < 2:
-        return _nothing(scaling)
+        return _nothing(scaling) if not scaling.points else _gradients_alone(scaling)
     widths = f"from d_head = {on[0].d_head} to {on[-1].d_head}"
     sentences = [_scaled(on, widths), _unscaled(off), _spread(on[-1], off[-1])]
     unreadable = max(one.unreadable_share for one in scaling.points)
@@ -113,6 +113,14 @@ def _spread(on: ScalingPoint, off: ScalingPoint) -> str:
         f"{factor(on.gradient_high / on.gradient_low)} that of one in the lowest tenth as the module is, and "
         f"{factor(off.gradient_high / off.gradient_low)} with the division undone."
     )
+
+
+def _gradients_alone(scaling: Scaling) -> str:
+    """Where logits could not be read."""
+    on, off = ([one for one in scaling.points if one.is_scaled is side] for side in (True, False))
+    why = f": {scaling.problems[0].verdict.label}" if scaling.problems else ""
+    both = len(on) == len(off) > 0
+    return " ".join(filter(None, [f"Logits could not be read{why}.", _spread(on[-1], off[-1]) if both else ""]))
 
 
 def _slope(points: Sequence[ScalingPoint]) -> float:

@@ -15,6 +15,7 @@ from grader.lab.bench import Answer, Bench, Step, Unanswered, is_hopeless
 from grader.lab.drawn import Drawn
 from grader.lab.figures import Problem, Scaling, ScalingPoint
 
+_OfWeights = tuple[float | None, float | None, float | None, float]
 #: Each half of a token is as wide as a head, so there are two heads.
 _HEADS = 2
 
@@ -30,7 +31,8 @@ def measure_scaling(
             try:
                 points.append(_point(bench, drawn, dtype, d_head, is_scaled, batch, length, problems))
             except Unanswered as unanswered:
-                problems.append(unanswered.problem(_place(d_head, is_scaled)))
+                if points or not problems:
+                    problems.append(unanswered.problem(_place(d_head, is_scaled)))
                 if is_hopeless(unanswered) or not points:
                     break
             step()
@@ -64,8 +66,9 @@ def _point(
     upstream = drawn.normal(f"scaling {d_head} upstream", batch, length, d_model) / math.sqrt(d_model)
     module = bench.placed(bench.module(weights, _HEADS, dtype))
     answer = bench.ask(bench.question(module, x, upstream))
-    variance, entropy_nats, entropy_share, unreadable = _of_weights(answer.weights)
-    scores, values = _gradients(answer, d_head, _place(d_head, is_scaled), problems)
+    read = _of_weights_returned(answer, problems)
+    variance, entropy_nats, entropy_share, unreadable = read or (None, None, None, 0.0)
+    scores, values = _gradients(answer, d_head, problems, is_needed=read is None)
     low, median, high = (None, None, None) if scores is None else _spread(scores)
     return ScalingPoint(
         d_head=d_head,
@@ -82,15 +85,37 @@ def _point(
     )
 
 
-def _gradients(answer: Answer, d_head: int, place: str, problems: list[Problem]) -> tuple[Tensor | None, Tensor | None]:
-    """Norms, by token, of the gradient through the scores and of that through the values."""
+def _of_weights_returned(answer: Answer, problems: list[Problem]) -> _OfWeights | None:
+    """What weights say; None where none of their shape were returned, and the gradient can be measured all the same."""
+    try:
+        weights = answer.weights
+    except Unanswered as unanswered:
+        _note(problems, unanswered)
+        return None
+    return _of_weights(weights)
+
+
+def _gradients(
+    answer: Answer, d_head: int, problems: list[Problem], *, is_needed: bool
+) -> tuple[Tensor | None, Tensor | None]:
+    """Norms, by token, of the gradient through the scores and of that through the values.
+
+    None where there is no gradient, but for one that `is_needed`: that raises Unanswered.
+    """
     try:
         gradient = answer.gradient
     except Unanswered as unanswered:
-        if not problems:  # the weights can be measured all the same
-            problems.append(unanswered.problem(place))
+        if is_needed:
+            raise
+        _note(problems, unanswered)
         return None, None
     return gradient[..., :d_head].norm(dim=-1).flatten(), gradient[..., d_head:].norm(dim=-1).flatten()
+
+
+def _note(problems: list[Problem], unanswered: Unanswered) -> None:
+    """Keep the first of what all widths have in common."""
+    if not problems:
+        problems.append(unanswered.problem())
 
 
 def _spread(norms: Tensor) -> tuple[float, float, float]:
@@ -98,7 +123,7 @@ def _spread(norms: Tensor) -> tuple[float, float, float]:
     return low, median, high
 
 
-def _of_weights(weights: Tensor) -> tuple[float | None, float | None, float | None, float]:
+def _of_weights(weights: Tensor) -> _OfWeights:
     """Variance of the logits, entropy in nats and as a share, and the share of weights that have no logarithm.
 
     weights: [batch, head, query, key]. Only keys up to the query count, and queries that have at least two of them.

@@ -43,5 +43,5 @@ QUICK = Sizes(
     heads_d_model=64,
     lengths=(16, 64),
     against_d_model=64,
-    repetitions=3,
+    repetitions=5,
 )
