@@ -66,6 +66,8 @@ class Callable(_Section):
     reference: str
     #: The same callable through PyTorch's own module; optional.
     library: str | None = None
+    #: What it is called there, for people.
+    library_title: str = "PyTorch"
 
     @property
     def sources(self) -> dict[str, str]:
