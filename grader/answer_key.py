@@ -13,6 +13,7 @@ from grader.diagnosis.edited import Edited
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.mistakes import Mistakes, Named
 from grader.diagnosis.predict import Answers
+from grader.diagnosis.taken_apart import reaching
 from grader.examination import Respondent, RightAnswers
 from grader.oracle import Oracle
 from grader.trusted import TrustedRespondent
@@ -40,14 +41,16 @@ class AnswerKey(Protocol):
 
 
 class ReferenceKey:
-    """The reference of a course, and its mistakes."""
+    """The reference of a course, and those of its mistakes that the assignment's callables can show."""
 
     def __init__(self, assignment: Assignment, oracle: Oracle, mistakes: Mistakes) -> None:
-        """Raises MistakeError where an edit cannot be made."""
+        """`mistakes`: all that the course knows. Raises MistakeError where an edit cannot be made."""
         self.oracle = oracle
-        self.mistakes = mistakes
+        targets = [oracle.target(part.name, name) for part in assignment.parts for name in part.callables]
+        #: Those that some callable of the assignment can show.
+        self.mistakes = reaching(mistakes, targets)
         #: Makes references with mistakes in them.
-        self.edited = Edited(mistakes)
+        self.edited = Edited(self.mistakes)
         self._assignment = assignment
 
     def with_oracle(self, oracle: Oracle) -> "ReferenceKey":

@@ -53,6 +53,11 @@ class Callable(_Section):
     arguments: tuple[str, ...]
     #: Names of the returned values; one name: the value alone, not in a tuple.
     returns: Annotated[tuple[str, ...], Field(min_length=1)]
+    #: Attributes of a module that hold a value once `forward` has run; claimed like returned ones.
+    keeps: tuple[str, ...] = ()
+    #: How a module's parameters are told from one another: by the names that the task gives them; or by structure,
+    #: where students name the parts as they like.
+    parameters: Literal["by name", "by structure"] = "by name"
     #: Names of the axes of arguments and returned values: for messages, and to make the same call with other sizes. An
     #: argument with fewer axes has the last of these; one of length 1 is broadcast.
     axes: dict[str, tuple[str, ...]] = {}
@@ -68,6 +73,11 @@ class Callable(_Section):
     library: str | None = None
     #: What it is called there, for people.
     library_title: str = "PyTorch"
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Names of all values of an answer: those returned, and those kept."""
+        return (*self.returns, *self.keeps)
 
     @property
     def sources(self) -> dict[str, str]:
@@ -287,7 +297,9 @@ def read_assignment(folder: Path) -> Assignment:
 
 def _faults_of_axes(callable: Callable) -> Iterator[str]:
     """Names of values and of axes that nothing has."""
-    values = [*callable.arguments, *callable.returns]
+    values = [*callable.arguments, *callable.values]
+    if callable.kind == "function" and callable.keeps:
+        yield f"keeps: got {list(callable.keeps)}; only a module keeps values"
     for name in callable.axes:
         if name not in values:
             yield f"axes.{name}: no argument, and nothing that is returned{near(name, values)}"

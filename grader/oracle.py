@@ -153,7 +153,7 @@ class Oracle:
             raised = reply.header.get("type", "") if reply.header["status"] == "raised" else ""
             raise OracleError(f"the {source} of {call.name} did not answer: {_in_words(reply.header)}", raised)
         values = self._values(call, reply)
-        for name in self._assignment.callable(call.part, call.name).returns if source == "reference" else ():
+        for name in self._names(call) if source == "reference" else ():
             if name not in values:  # a check would compare with nothing, and pass
                 raise OracleError(f"the reference of {call.name} returned no tensor for {name}")
         return answerer, values
@@ -168,14 +168,18 @@ class Oracle:
 
     def _values(self, call: Call, reply: Frame) -> dict[str, torch.Tensor]:
         tree = reply.header["tree"]
-        nodes = tree["items"] if tree["kind"] == "sequence" else [tree]
-        names = self._assignment.callable(call.part, call.name).returns
+        nodes = [*(tree["items"] if tree["kind"] == "sequence" else [tree]), *reply.header["kept"]]
+        names = self._names(call)
         if len(nodes) < len(names):
             raise OracleError(
                 f"the reference of {call.name} returned {len(nodes)} values, the assignment names {names}"
             )
         # A source may leave a value out (the library's fused attention gives no weights).
         return {name: reply.tensors[node["data"]] for name, node in zip(names, nodes, strict=False) if node.get("data")}
+
+    def _names(self, call: Call) -> tuple[str, ...]:
+        """Names of the values of an answer to a call."""
+        return call.reads or self._assignment.callable(call.part, call.name).values
 
     def _find(self, module: str) -> ModuleType:
         if module not in self._modules:

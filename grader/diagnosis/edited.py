@@ -7,37 +7,13 @@ millisecond.
 """
 
 import ast
-import functools
 import linecache
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, ModuleType
-from typing import TypeGuard
 
-from grader.diagnosis.mistakes import Edit, MistakeError, Mistakes
+from grader.diagnosis.mistakes import MistakeError, Mistakes
+from grader.diagnosis.taken_apart import Definition, Span, TakenApart, imports, imports_neighbours, is_of_package
 from grader.oracle import PACKAGE
-
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """An edit, as a place in a file."""
-
-    start: int
-    end: int
-    new: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Definition:
-    """A function or class at the top level of a module, or what stands before, between and after these."""
-
-    file: str
-    #: Empty for what is neither function nor class: imports, constants. Everything in the module may use it.
-    name: str
-    start: int
-    end: int
-    #: Names it uses that other definitions may have.
-    uses: frozenset[str]
 
 
 class Edited:
@@ -48,11 +24,11 @@ class Edited:
         self._texts = mistakes.texts
         if len(mistakes):
             _must_import_by_name(self._texts)
-        self._definitions = {file: _take_apart(file, text) for file, text in self._texts.items()}
+        self._taken = TakenApart(self._texts)
         self._spans = {
-            one.id: tuple(self._locate(edit) for edit in one.edits) for one in (*mistakes, *mistakes.variations)
+            one.id: tuple(self._taken.locate(edit) for edit in one.edits) for one in (*mistakes, *mistakes.variations)
         }
-        self._code: dict[tuple[str, str, int, tuple[_Span, ...]], CodeType] = {}
+        self._code: dict[tuple[str, str, int, tuple[Span, ...]], CodeType] = {}
         for one in self._spans:  # that one is no Python is told before any student is graded
             try:
                 self._compile_all(self._by_file([one]))
@@ -73,8 +49,8 @@ class Edited:
     def program(self, modules: Iterable[str], mistakes: Iterable[str] = ()) -> str:
         """One file that holds these modules, and those they import, with the mistakes made: what a student hands in."""
         edits = self._by_file(mistakes)
-        files = dict.fromkeys(one for module in modules for one in self._needed(f"{module}.py"))
-        definitions = [(file, one) for file in files for one in self._definitions[file]]
+        files = dict.fromkeys(one for module in modules for one in self._taken.needed(f"{module}.py"))
+        definitions = [(file, one) for file in files for one in self._taken.definitions[file]]
         homes: dict[str, str] = {}
         for file, one in definitions:
             if one.name and homes.setdefault(one.name, file) != file:
@@ -84,7 +60,7 @@ class Edited:
 
     def are_compatible(self, mistakes: Iterable[str]) -> bool:
         """Whether no two of them change the same place."""
-        taken: dict[str, list[_Span]] = {}
+        taken: dict[str, list[Span]] = {}
         for one in mistakes:
             for file, _, span in self._spans[one]:
                 others = taken.setdefault(file, [])
@@ -103,89 +79,53 @@ class Edited:
 
     # --- how ------------------------------------------------------------------------------------------------------
 
-    def _locate(self, edit: Edit) -> tuple[str, str, _Span]:
-        """File and definition an edit stands in, and its place."""
-        start = self._texts[edit.file].index(edit.old)
-        end = start + len(edit.old)
-        for definition in self._definitions[edit.file]:
-            if definition.start <= start and end <= definition.end:
-                return edit.file, definition.name, _Span(start, end, edit.new)
-        raise MistakeError(f"{edit.old!r} in {edit.file} is not inside of one function, class or head of the file")
-
-    def _by_file(self, mistakes: Iterable[str]) -> dict[str, list[_Span]]:
-        edits: dict[str, list[_Span]] = {}
+    def _by_file(self, mistakes: Iterable[str]) -> dict[str, list[Span]]:
+        edits: dict[str, list[Span]] = {}
         for one in mistakes:
             for file, _, span in self._spans[one]:
                 edits.setdefault(file, []).append(span)
         return edits
 
-    def _compile_all(self, edits: Mapping[str, list[_Span]]) -> None:
+    def _compile_all(self, edits: Mapping[str, list[Span]]) -> None:
         for file, spans in edits.items():
-            for definition in self._definitions[file]:
+            for definition in self._taken.definitions[file]:
                 self._compiled(file, definition, _inside(definition, spans))
 
-    def _needed(self, file: str) -> Iterator[str]:
-        """A module's file, after those of the neighbours it imports."""
-        for other, _, _ in _imports(self._texts[file]):
-            if f"{other}.py" in self._texts:
-                yield from self._needed(f"{other}.py")
-        yield file
-
     def _make(
-        self, file: str, edits: Mapping[str, list[_Span]], made: dict[str, ModuleType], compiled: "_Compile"
+        self, file: str, edits: Mapping[str, list[Span]], made: dict[str, ModuleType], compiled: "_Compile"
     ) -> ModuleType:
         if file in made:
             return made[file]
         module = made[file] = ModuleType(f"{PACKAGE}.{file.removesuffix('.py')}")
         spans = edits.get(file, [])
-        for definition in self._definitions[file]:
+        for definition in self._taken.definitions[file]:
             exec(compiled(file, definition, _inside(definition, spans)), module.__dict__)
             is_head = not definition.name and not definition.start
             if is_head:  # it has imported the unedited modules
-                for other, name, alias in _imports(self._texts[file]):
+                for other, name, alias in imports(self._texts[file]):
                     if f"{other}.py" in self._texts:
                         module.__dict__[alias] = getattr(self._make(f"{other}.py", edits, made, compiled), name)
         return module
 
-    def _compiled(self, file: str, definition: _Definition, spans: tuple[_Span, ...]) -> CodeType:
+    def _compiled(self, file: str, definition: Definition, spans: tuple[Span, ...]) -> CodeType:
         key = (file, definition.name, definition.start, spans)
         if key not in self._code:
             text = _edit(self._texts[file], definition, spans)
             self._code[key] = _compile(text, f"{PACKAGE}/{file}", definition.name)
         return self._code[key]
 
-    def _readable(self, file: str, definition: _Definition, spans: tuple[_Span, ...]) -> CodeType:
+    def _readable(self, file: str, definition: Definition, spans: tuple[Span, ...]) -> CodeType:
         text = _edit(self._texts[file], definition, spans)
         name = f"{PACKAGE}/{file}#{definition.name}"
         linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
         return _compile(text, name, definition.name)
 
     def _reaching(self, module: str, name: str, ids: Iterable[str]) -> tuple[str, ...]:
-        reached = set(self._reached(f"{module}.py", name))
+        reached = set(self._taken.reached(f"{module}.py", name))
         return tuple(one for one in ids if any((file, where) in reached for file, where, _ in self._spans[one]))
 
-    def _reached(self, file: str, name: str) -> Iterator[tuple[str, str]]:
-        waiting, seen = [(file, name), (file, "")], set()
-        while waiting:
-            place = waiting.pop()
-            if place in seen:
-                continue
-            seen.add(place)
-            yield place
-            waiting += self._used_by(*place)
 
-    def _used_by(self, file: str, name: str) -> Iterator[tuple[str, str]]:
-        uses = next((one.uses for one in self._definitions[file] if one.name == name), frozenset())
-        for definition in self._definitions[file]:
-            if name and definition.name in uses:
-                yield file, definition.name
-        for other, original, alias in _imports(self._texts[file]):
-            if name and alias in uses and f"{other}.py" in self._texts:
-                yield f"{other}.py", original
-                yield f"{other}.py", ""
-
-
-_Compile = Callable[[str, _Definition, tuple[_Span, ...]], CodeType]
+_Compile = Callable[[str, Definition, tuple[Span, ...]], CodeType]
 
 
 def _compile(text: str, file: str, name: str) -> CodeType:
@@ -195,30 +135,7 @@ def _compile(text: str, file: str, name: str) -> CodeType:
         raise MistakeError(f"an edit of {name} in {file} is no Python: {error}\n{text}") from None
 
 
-def _take_apart(file: str, text: str) -> tuple[_Definition, ...]:
-    """The head of a module, then each function and class of its top level, and what stands between, in order."""
-    starts = [0]
-    for line in text.split("\n"):  # Python's lines; `splitlines` ends some that Python does not
-        starts.append(starts[-1] + len(line) + 1)
-    parts: list[_Definition] = []
-    end, is_between = 0, True  # a head there always is
-    for node in ast.parse(text).body:
-        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            is_between = True
-            continue
-        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-        if is_between:
-            parts.append(_Definition(file, "", end, starts[first - 1], frozenset()))
-        assert node.end_lineno is not None
-        start, end, is_between = starts[first - 1], starts[node.end_lineno], False
-        names = frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
-        parts.append(_Definition(file, node.name, start, end, names))
-    if is_between:
-        parts.append(_Definition(file, "", end, len(text), frozenset()))
-    return tuple(parts)
-
-
-def _edit(text: str, definition: _Definition, spans: tuple[_Span, ...]) -> str:
+def _edit(text: str, definition: Definition, spans: tuple[Span, ...]) -> str:
     pieces, at = [], definition.start
     for span in spans:
         pieces += [text[at : span.start], span.new]
@@ -226,7 +143,7 @@ def _edit(text: str, definition: _Definition, spans: tuple[_Span, ...]) -> str:
     return "".join([*pieces, text[at : definition.end]])
 
 
-def _inside(definition: _Definition, spans: Iterable[_Span]) -> tuple[_Span, ...]:
+def _inside(definition: Definition, spans: Iterable[Span]) -> tuple[Span, ...]:
     """The edits of a definition, in their order."""
     inside = (span for span in spans if definition.start <= span.start and span.end <= definition.end)
     return tuple(sorted(inside, key=lambda span: span.start))
@@ -236,7 +153,7 @@ def _without_neighbours(text: str) -> str:
     """Some statements without their imports from the reference, whose names the same file holds."""
     lines = text.split("\n")
     for node in reversed(ast.parse(text).body):
-        if isinstance(node, ast.ImportFrom) and _is_of_package(node.module):
+        if isinstance(node, ast.ImportFrom) and is_of_package(node.module):
             renamed = [f"{name.asname} = {name.name}" for name in node.names if name.asname not in (None, name.name)]
             lines[node.lineno - 1 : node.end_lineno] = renamed
     return "\n".join(lines)
@@ -250,35 +167,14 @@ def _must_import_by_name(texts: Mapping[str, str]) -> None:
     """
     for file, text in texts.items():
         tree = ast.parse(text)
-        by_name = [node for node in tree.body if isinstance(node, ast.ImportFrom) and _is_of_package(node.module)]
+        by_name = [node for node in tree.body if isinstance(node, ast.ImportFrom) and is_of_package(node.module)]
         for node in ast.walk(tree):
-            if file != "__init__.py" and _imports_neighbours(node) and (node not in by_name or _has_star(node)):
+            if file != "__init__.py" and imports_neighbours(node) and (node not in by_name or _has_star(node)):
                 raise MistakeError(
                     f"{file}, line {node.lineno}: edits of a module reach only those that import from it by name, at "
                     f"their top; found {ast.unparse(node)!r}, wanted 'from {PACKAGE}.MODULE import NAME'"
                 )
 
 
-def _imports_neighbours(node: ast.AST) -> TypeGuard[ast.Import | ast.ImportFrom]:
-    if isinstance(node, ast.ImportFrom):
-        return bool(node.level) or node.module == PACKAGE or _is_of_package(node.module)
-    return isinstance(node, ast.Import) and any(one.name == PACKAGE or _is_of_package(one.name) for one in node.names)
-
-
 def _has_star(node: ast.Import | ast.ImportFrom) -> bool:
     return any(one.name == "*" for one in node.names)
-
-
-def _is_of_package(module: str | None) -> bool:
-    return module is not None and module.startswith(f"{PACKAGE}.")
-
-
-@functools.cache
-def _imports(text: str) -> tuple[tuple[str, str, str], ...]:
-    """Module, name and alias of what a module of the reference imports from its neighbours."""
-    return tuple(
-        (node.module.removeprefix(f"{PACKAGE}."), name.name, name.asname or name.name)
-        for node in ast.parse(text).body
-        if isinstance(node, ast.ImportFrom) and node.module and _is_of_package(node.module)
-        for name in node.names
-    )

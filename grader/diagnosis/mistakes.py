@@ -22,10 +22,10 @@ functions has an edit in each, and all of them are made together: a callable sho
 """
 
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -100,6 +100,9 @@ class Alike(_Entry):
     why: Annotated[str, Field(min_length=1)]
 
 
+_Edited = TypeVar("_Edited", Mistake, Variation)
+
+
 class _Topic(_Entry):
     mistake: tuple[Mistake, ...] = ()
     variation: tuple[Variation, ...] = ()
@@ -133,6 +136,19 @@ class Mistakes:
         left_out = set(ids)
         others = (one for one in self if one.id not in left_out)
         return Mistakes(others, self.variations, self.alike, self.texts)
+
+    def within(self, files: Collection[str], is_wanted: Callable[[Edit], bool]) -> "Mistakes":
+        """Those with a wanted edit, and of their edits and of the reference only what lies in these files."""
+
+        def narrowed(entries: Iterable[_Edited]) -> list[_Edited]:
+            wanted = (one for one in entries if any(map(is_wanted, one.edits)))
+            return [
+                one.model_copy(update={"edits": tuple(edit for edit in one.edits if edit.file in files)})
+                for one in wanted
+            ]
+
+        texts = {file: text for file, text in self.texts.items() if file in files}
+        return Mistakes(narrowed(self), narrowed(self.variations), self.alike, texts)
 
     def are_alike(self, one: str, other: str, callable: str) -> bool:
         """Whether two mistakes are declared to be the same in a callable."""

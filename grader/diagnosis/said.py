@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from grader.call import Call
-from grader.outcome import Gradients, Node, Outcome, Raised, Returned, WrongParameters
+from grader.outcome import Gradients, Outcome, Raised, Returned, WrongParameters
 
 Numbers = NDArray[np.float64]
 #: Elements of a returned tensor up to which it is compared. Right ones have some hundreds; one of millions, in each of
@@ -63,13 +63,15 @@ def said(outcome: Outcome, call: Call, mask_shape: tuple[int, ...] | None = None
         is_answer = reply.stage != "import" and not reply.is_unfilled
         return Said(kind=Kind.RAISED if is_answer else Kind.OTHER, bases=reply.bases, stage=reply.stage)
     if isinstance(reply, WrongParameters):
-        shapes = tuple(sorted((reply.observed or {}).items()))
+        shapes: tuple[object, ...] = tuple(sorted((reply.observed or {}).items()))
+        if call.build and call.build.is_by_structure:  # what they are called is nobody's business
+            shapes = tuple(sorted((reply.observed or {}).values()))
         return Said(kind=Kind.PARAMETERS, form=(reply.observed is None, *shapes))
     if not isinstance(reply, Returned):
         return Said(kind=Kind.OTHER)
     if any(tensor.numel() > MOST_ELEMENTS for tensor in outcome.tensors.values()):
         return Said(kind=Kind.OTHER)
-    form, numbers = _values(reply.tree, outcome.tensors, mask_shape)
+    form, numbers = _values(reply, outcome.tensors, mask_shape)
     backward = outcome.backward
     return Said(
         kind=Kind.VALUES,
@@ -84,11 +86,12 @@ def said(outcome: Outcome, call: Call, mask_shape: tuple[int, ...] | None = None
 
 
 def _values(
-    tree: Node, tensors: Mapping[str, torch.Tensor], mask_shape: tuple[int, ...] | None
+    reply: Returned, tensors: Mapping[str, torch.Tensor], mask_shape: tuple[int, ...] | None
 ) -> tuple[tuple[object, ...], Numbers]:
+    tree = reply.tree
     form: list[object] = [tree.length if tree.kind == "sequence" else "alone"]
     numbers = []
-    for node in tree.values:
+    for node in reply.values:
         tensor = tensors.get(node.data) if node.data is not None else None
         if tensor is None:
             form.append((node.kind, node.type, node.text, node.oddity, node.shape))
