@@ -61,6 +61,8 @@ class Callable(_Section):
     #: Names of the axes of arguments and returned values: for messages, and to make the same call with other sizes. An
     #: argument with fewer axes has the last of these; one of length 1 is broadcast.
     axes: dict[str, tuple[str, ...]] = {}
+    #: Axes that are as long as another in every call: `key = "query"` where both are the tokens of one sequence.
+    equal: dict[str, str] = {}
     #: Whole-number arguments, of the call or of `__init__`, that are the size of an axis: argument to axis.
     sizes: dict[str, str] = {}
     #: Axes that are made of others: `dim = ["head", "head dim"]` says that dim is their product, head outermost.
@@ -78,6 +80,11 @@ class Callable(_Section):
     def values(self) -> tuple[str, ...]:
         """Names of all values of an answer: those returned, and those kept."""
         return (*self.returns, *self.keeps)
+
+    @cached_property
+    def lengths(self) -> dict[str, tuple[str, ...]]:
+        """The axes of each value, as `axes` has them, by the names of those whose length they have."""
+        return {name: tuple(self.equal.get(axis, axis) for axis in axes) for name, axes in self.axes.items()}
 
     @property
     def sources(self) -> dict[str, str]:
@@ -305,9 +312,15 @@ def _faults_of_axes(callable: Callable) -> Iterator[str]:
             yield f"axes.{name}: no argument, and nothing that is returned{near(name, values)}"
     axes = {axis for named in callable.axes.values() for axis in named} | callable.splits.keys()
     axes |= {axis for parts in callable.splits.values() for axis in parts}
-    for argument, axis in callable.sizes.items():
+    lengths = sorted(axes - callable.equal.keys())
+    for axis, other in callable.equal.items():
         if axis not in axes:
-            yield f"sizes.{argument}: got the axis {axis!r}{near(axis, sorted(axes))}"
+            yield f"equal.{axis}: no value has this axis{near(axis, sorted(axes))}"
+        elif other not in lengths:
+            yield f"equal.{axis}: got the axis {other!r}{near(other, lengths)}"
+    for argument, axis in callable.sizes.items():
+        if axis not in lengths:
+            yield f"sizes.{argument}: got the axis {axis!r}{near(axis, lengths)}"
     for station in callable.way:
         for axis in station.axes:
             if axis not in axes | {_POSITION}:
