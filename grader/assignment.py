@@ -4,8 +4,6 @@ Read once and checked whole: every fault names the file, the field, what was fou
 """
 
 import difflib
-import hashlib
-import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -18,6 +16,7 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from grader.digest import digest_of
 from grader.fault import Fault
 from grader.late import LatePolicy
 
@@ -247,23 +246,15 @@ class Assignment(_Section):
 
     @cached_property
     def digest(self) -> str:
-        """Identity of what decides a grade: `assignment.toml`, the checks, the reference and its mistakes.
+        """Identity of what decides a grade: what is stated here, the checks, and what they lead to in the reference.
 
         `[late]` is left out: it decides nothing of what code earns, and a deadline that moves makes nobody grade again.
         """
-        folders = {"checks": self.checks, "reference": self.folder.parents[1] / "reference"}
-        files = {
-            f"{name}/{file.relative_to(folder).as_posix()}": file
-            for name, folder in folders.items()
-            for file in folder.rglob("*")
-            if file.suffix in (".py", ".toml") and VARIANTS not in file.relative_to(folder).parts
-        }
         stated = tomllib.loads(self.where.read_text(encoding="utf-8"))
         stated.pop("late", None)
-        hashed = hashlib.sha256(json.dumps(stated, default=str).encode())
-        for name in sorted(files):
-            hashed.update(f"{name}\0{hashlib.sha256(files[name].read_bytes()).hexdigest()}\n".encode())
-        return hashed.hexdigest()
+        callables = (callable for part in self.parts for callable in part.callables.values())
+        modules = {source.partition(":")[0] for callable in callables for source in callable.sources.values()}
+        return digest_of(stated, self.checks, self.folder.parents[1] / "reference", modules)
 
 
 def read_assignment(folder: Path) -> Assignment:

@@ -1,7 +1,7 @@
 """Asking a module whose parts the student named: which of its parameters is which is found out, and remembered.
 
 The reply to a first call says which parameters there are. Where they can be read in several ways, the one whose answers
-are right decides; until one alone has been, each call tries all of them.
+agree decides; until one alone has agreed best, each call tries all of them.
 """
 
 import itertools
@@ -50,7 +50,9 @@ class Fitting:
         return self._found(call, upstream)[1]
 
     def fitted(self, call: Call) -> Call:
-        """The call, with the names that the student gave; as it is where they are not known."""
+        """The call, with the names that the student gave; as it is where they are not known, or the task gives them."""
+        if call.build is None or not call.build.is_by_structure:
+            return call
         return _with_names(call, self._names.get(_key(call), {}))
 
     def _found(self, call: Call, upstream: torch.Tensor | None) -> tuple[Call, Outcome]:
@@ -68,41 +70,37 @@ class Fitting:
         return self._tried(call, upstream, ways)
 
     def _tried(self, call: Call, upstream: torch.Tensor | None, ways: list[dict[str, str]]) -> tuple[Call, Outcome]:
-        """The first way whose answer is right, or the first of all."""
+        """The way of whose answer the most is right, or the first."""
         expected = self._expected(call)
         asked = [_with_names(call, names) for names in ways]
         if expected is None:
             return asked[0], self._ask(asked[0], upstream)
         outcomes = [self._ask(one, upstream) for one in asked]
-        right = [number for number, one in enumerate(outcomes) if self._agrees(one, expected, call)]
-        if len(right) == 1:
-            self._names[_key(call)] = ways[right[0]]
-        best = (*right, 0)[0]
+        right = [self._count_right(one, expected, call) for one in outcomes]
+        best = right.index(max(right))
+        if max(right) and right.count(max(right)) == 1:
+            self._names[_key(call)] = ways[best]
         return asked[best], outcomes[best]
 
-    def _agrees(self, outcome: Outcome, expected: Expected, call: Call) -> bool:
+    def _count_right(self, outcome: Outcome, expected: Expected, call: Call) -> int:
+        """How many values and gradients of an outcome are right."""
         if not isinstance(outcome.reply, Returned):
-            return False
-        tolerance = self._tolerance(call)
-        observed = [outcome.tensors.get(node.data or "") for node in outcome.reply.values]
-        if not _are_close(observed, list(expected.values.values()), tolerance):
-            return False
-        if not isinstance(outcome.backward, Gradients):
-            return not expected.gradients
-        names = list(expected.gradients)
-        return _are_close(
-            [outcome.gradients.get(name, torch.zeros_like(expected.gradients[name])) for name in names],
-            [expected.gradients[name] for name in names],
-            tolerance,
-        )
+            return 0
+        values = [outcome.tensors.get(node.data or "") for node in outcome.reply.values]
+        pairs = list(zip(values, expected.values.values(), strict=False))
+        allowed = compare.allowance(self._tolerance(call), expected.values.values())
+        count = sum(_are_close(*pair, allowed) for pair in pairs)
+        if isinstance(outcome.backward, Gradients):
+            allowed = compare.allowance(self._tolerance(call), expected.gradients.values())
+            gradients = expected.gradients.items()
+            count += sum(_are_close(outcome.gradients.get(name), one, allowed) for name, one in gradients)
+        return count
 
 
-def _are_close(observed: list[torch.Tensor | None], expected: list[torch.Tensor], tolerance: float) -> bool:
-    allowed = compare.allowance(tolerance, expected)
-    return len(observed) >= len(expected) and all(
-        one is not None and one.shape == other.shape and not compare.compare(one.double(), other.double(), allowed)
-        for one, other in zip(observed, expected, strict=False)
-    )
+def _are_close(observed: torch.Tensor | None, expected: torch.Tensor, allowed: float) -> bool:
+    if observed is None or observed.shape != expected.shape:
+        return False
+    return compare.compare(observed.double(), expected.double(), allowed) is None
 
 
 def _key(call: Call) -> str:
