@@ -53,7 +53,10 @@ class MultiHeadSelfAttention(nn.Module):
             mask = mask & is_real
 
         projected = self.qkv(x)  # [batch, token, 3 * d_model]
-        query, key, value = projected.chunk(3, dim=-1)
+        d_model = x.shape[-1]
+        query = projected[..., :d_model]
+        key = projected[..., d_model : 2 * d_model]
+        value = projected[..., 2 * d_model :]
         head_query = self.split_heads(query)
         head_key = self.split_heads(key)
         head_value = self.split_heads(value)
