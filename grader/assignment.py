@@ -57,6 +57,9 @@ class Callable(_Section):
     #: How a module's parameters are told from one another: by the names that the task gives them; or by structure,
     #: where students name the parts as they like.
     parameters: Literal["by name", "by structure"] = "by name"
+    #: What a bias is that the reference has not, of a layer whose weight a check sets: `random`, as the student's code
+    #: made it; or `zero`, where a layer made with its bias is to cost the check of the parameters and nothing else.
+    spare_biases: Literal["random", "zero"] = "random"
     #: Names of the axes of arguments and returned values: for messages, and to make the same call with other sizes. An
     #: argument with fewer axes has the last of these; one of length 1 is broadcast.
     axes: dict[str, tuple[str, ...]] = {}

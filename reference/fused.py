@@ -1,7 +1,7 @@
 """Causal self-attention with several heads, whose three input projections are one layer.
 
-Agrees with `torch.nn.MultiheadAttention(batch_first=True, bias=False)` in numbers, and in the layout of its weights: the
-rows of `qkv` are those of `in_proj_weight`.
+Agrees with `torch.nn.MultiheadAttention(batch_first=True, bias=False)` in numbers, and in the layout of its weights:
+the rows of `qkv` are those of `in_proj_weight`.
 
 Source: Vaswani et al. 2017, section 3.2.2 and, for the mask, section 3.2.3.
 """

@@ -30,7 +30,9 @@ def averaging():
     }
 
 
-@attention.check(points=4, hint="two nn.Linear without bias, qkv and out, of the sizes of the handout, and nothing else")
+@attention.check(
+    points=4, hint="two nn.Linear without bias, qkv and out, of the sizes of the handout, and nothing else"
+)
 def test_module_has_qkv_and_out_without_bias(student, given):
     """The parameters are qkv.weight and out.weight, and no others."""
     student.build(given=given, d_model=8, n_heads=2).has_its_parameters(tokens(given))
@@ -54,7 +56,9 @@ def test_weights_without_padding(student, given):
     student.build(given=given, d_model=8, n_heads=2)(tokens(given), gradients=True).matches("weights", source="library")
 
 
-@attention.check(points=2, requires="weights_without_padding", hint="is anything done to the weights behind the softmax?")
+@attention.check(
+    points=2, requires="weights_without_padding", hint="is anything done to the weights behind the softmax?"
+)
 def test_each_row_of_weights_sums_to_one(student, given):
     """What is left after masking still sums to 1, in every head, with padding and without."""
     for mask in (None, padding()):
@@ -77,7 +81,9 @@ def test_worked_example_of_the_causal_rule(student):
     answer.matches("output", source="library")
 
 
-@attention.check(points=4, requires="output_without_padding", hint="what does a token see that comes before the change?")
+@attention.check(
+    points=4, requires="output_without_padding", hint="what does a token see that comes before the change?"
+)
 def test_later_tokens_change_nothing_earlier(student, given):
     """Tokens 3 and 4 become others: the outputs of tokens 0, 1 and 2 stay."""
     x = tokens(given)
@@ -124,11 +130,14 @@ def test_one_sample_and_one_token(student, given):
         answer.matches("output", "weights", source="library")
 
 
-@attention.check(points=7, hint="True means padding; a key must pass both rules, the causal one and that of the padding")
+@attention.check(
+    points=7, hint="True means padding; a key must pass both rules, the causal one and that of the padding"
+)
 def test_output_with_padding(student, given):
     """Padding at the end and between tokens, with values that are a thousand times as large there."""
     x = tokens(given)
     x[padding()] *= 1e3
+    x[0, 4] = 0  # what is padding is said by the mask, and not by the tokens
     student.build(given=given, d_model=8, n_heads=2)(x, padding_mask=padding()).matches("output", source="library")
 
 
@@ -196,7 +205,7 @@ def test_extreme_scores(student):
 
 
 @attention.check(
-    points=2, requires="module_has_qkv_and_out_without_bias", hint="how many numbers would each head get?"
+    points=2, requires="output_and_weights_have_the_stated_shapes", hint="how many numbers would each head get?"
 )
 def test_width_not_divisible_by_heads_raises(student):
     """d_model=6 cannot be shared out among 4 heads: a ValueError."""

@@ -33,7 +33,7 @@ def test_gradients_of_four_heads_with_padding(student, given):
 
 @attention.check(points=3, hint="which of your axes could be taken for another when their lengths are equal?")
 def test_as_many_samples_and_tokens_as_heads(student, given):
-    """Three samples of three tokens, three heads of width three: what is lined up with a wrong axis raises no error here."""
+    """Three samples of three tokens, three heads of width three: no axis is told from another by its length."""
     mask = torch.tensor([[0, 0, 1], [0, 1, 0], [0, 0, 0]], dtype=torch.bool)
     x = tokens(given, batch=3, length=3, d_model=9)
     answer = student.build(given=given, d_model=9, n_heads=3)(x, mask, gradients=True)

@@ -14,9 +14,9 @@ class MultiHeadSelfAttention(nn.Module):
     Has exactly two layers, `qkv` and `out`, both without bias. The first d_model of the 3 * d_model numbers that
     `qkv` gives for a token are its query, the next d_model its key, the last d_model its value. Within each of
     the three, head h has the elements h * d_head up to, not including, (h + 1) * d_head, where
-    d_head = d_model / n_heads. The heads' outputs stand in the same order at the entrance of `out`. With `qkv.weight` as
-    its `in_proj_weight` and `out.weight` as its `out_proj.weight`, the module agrees with
-    `torch.nn.MultiheadAttention(d_model, n_heads, bias=False, batch_first=True)`.
+    d_head = d_model / n_heads. The heads' outputs stand in the same order at the entrance of `out`. With
+    `qkv.weight` as its `in_proj_weight` and `out.weight` as its `out_proj.weight`,
+    `torch.nn.MultiheadAttention(d_model, n_heads, bias=False, batch_first=True)` agrees with the module.
 
     Example: one head of size 1. Queries and keys are 0, so that all scores are equal, and each token takes the
     mean of what it may see: of 2, of 2 and 4, of 2 and 4 and 9.
@@ -57,9 +57,7 @@ class MultiHeadSelfAttention(nn.Module):
         """
         raise NotImplementedError
 
-    def forward(
-        self, x: torch.Tensor, padding_mask: torch.Tensor | None = None
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, x: torch.Tensor, padding_mask: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
         """Attend with every head, then mix what the heads found.
 
         Args:
