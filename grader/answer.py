@@ -24,6 +24,7 @@ from grader.failure import (
     WrongShape,
     WrongStructure,
 )
+from grader.measured import Measured
 from grader.oracle import Expected
 from grader.outcome import Garbled, Gradients, Node, Outcome, Returned, in_words
 from grader.unanswered import asked, fail, fail_unanswered
@@ -72,7 +73,7 @@ class Answer:
         self._must_be_finite(observed)
         allowed = compare.allowance(self.tolerance, expected.values.values())
         for name in names:
-            mismatch = compare.compare(observed[name], expected.values[name], allowed)
+            mismatch = self._compared(name, observed[name], expected.values[name], allowed, source)
             if mismatch:
                 self._must_be_stable()
                 self._fail(Verdict.WRONG_VALUE, Differs(name=name, axes=self._axes(name), mismatch=mismatch))
@@ -88,7 +89,7 @@ class Answer:
         observed = {key: self._gradient(key, expected.gradients[key]) for key in keys}
         allowed = compare.allowance(self.tolerance, expected.gradients.values())
         for key in keys:
-            mismatch = compare.compare(observed[key], expected.gradients[key], allowed)
+            mismatch = self._compared(key, observed[key], expected.gradients[key], allowed, source)
             if mismatch:
                 self._must_be_stable()
                 self._fail(
@@ -341,6 +342,25 @@ class Answer:
         if name == "parameters" and self.call.build:
             return [f"param.{parameter}" for parameter in self.call.payload.parameters]
         return [f"arg.{name}"]
+
+    def _compared(
+        self, key: str, observed: torch.Tensor, expected: torch.Tensor, allowed: float, source: str
+    ) -> compare.Mismatch | None:
+        """Compare a value, or the gradient of that key; what differs from the library is kept, however little it is."""
+        largest, mismatch = compare.measure(observed, expected, allowed)
+        if source == "library":
+            kind, _, name = key.partition(".")  # a value's key is its name
+            self._examination.measure(
+                Measured(
+                    name=name or kind,
+                    is_gradient=bool(name),
+                    is_parameter=kind == "param",
+                    source=self._callable.library_title,
+                    difference=largest,
+                    allowed=allowed,
+                )
+            )
+        return mismatch
 
     def _expect(self, source: str) -> Expected:
         """The answer of a source to the question as it was put in float64."""

@@ -165,6 +165,21 @@ def test_assignment_that_is_no_utf8_says_so(folder):
             ", feedback.level: Input should be 'verdict', 'hint' or 'full'; got 'all'",
         ),
         (
+            'reference = "tiny:gate"',
+            'reference = "tiny:gate"\nequal = { colum = "row" }',
+            ", parts.mix.callables.gate.equal.colum: no value has this axis; did you mean 'column'?",
+        ),
+        (
+            'reference = "tiny:gate"',
+            'reference = "tiny:gate"\nequal = { column = "line" }',
+            ", parts.mix.callables.gate.equal.column: got the axis 'line'; there are: row",
+        ),
+        (
+            'reference = "tiny:gate"',
+            'reference = "tiny:gate"\nequal = { column = "row" }\nsizes = { length = "column" }',
+            ", parts.mix.callables.gate.sizes.length: got the axis 'column'; there are: row",
+        ),
+        (
             'title = "Tiny"',
             'title = "Tiny"\nrules = { forbiden = [] }',
             ", rules.forbiden: unknown key; did you mean 'forbidden'?",

@@ -42,7 +42,7 @@ def absolute(name, node):
 
 
 #: What a report is made of.
-RECORDS = ("adjustment", "finding", "handed_in", "late", "record", "report")
+RECORDS = ("adjustment", "finding", "handed_in", "late", "measured", "record", "report")
 #: What a student's eyes are given from it, and how strings are made safe for them.
 SHOWN = ("show", "student_records", "student_view", "verdict")
 GRAPH = {name: imports_of(name) for name in FILES}
