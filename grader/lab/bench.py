@@ -232,7 +232,11 @@ class Bench:
             name=self._target.name,
             arguments=({"tensor": _INPUT},),
             payload=Payload({_INPUT: x.to(kind)}, module.parameters),
-            build=Build(arguments={"d_model": module.d_model, "n_heads": module.n_heads}, handle=module.handle),
+            build=Build(
+                arguments={"d_model": module.d_model, "n_heads": module.n_heads},
+                handle=module.handle,
+                is_without_spare_biases=True,
+            ),
             dtype=module.dtype,
             wants=(_INPUT,) if upstream is not None else (),
         )
