@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from grader.compare import Mismatch
 from grader.outcome import Failed, Forbidden, Raised
+from grader.plain import Plain
 from grader.verdict import Verdict
 
 Shape = tuple[int, ...]
@@ -126,6 +127,17 @@ class Differs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SaysOtherwise:
+    """A plain value, a number or a word, is not the right one."""
+
+    name: str
+    observed: Plain
+    expected: Plain
+    #: The words that it is one of; empty where the task gives no choice.
+    among: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoGradient:
     #: All inputs and parameters that no gradient reached.
     names: tuple[str, ...]
@@ -142,6 +154,8 @@ class Unstable:
 
     name: str
     difference: float
+    #: The two answers, where they are plain values.
+    plain: tuple[Plain, ...] = ()
 
 
 Fact = (
@@ -156,6 +170,7 @@ Fact = (
     | WrongDtype
     | NotFinite
     | Differs
+    | SaysOtherwise
     | NoGradient
     | InputChanged
     | Unstable

@@ -23,6 +23,7 @@ from grader.failure import (
     NotFinite,
     NotRaised,
     PrerequisiteFailed,
+    SaysOtherwise,
     Shape,
     Unstable,
     WrongDtype,
@@ -42,6 +43,7 @@ from grader.outcome import (
     TimedOut,
     WrongParameters,
 )
+from grader.plain import text_of
 
 #: Characters of an exception's text that are shown.
 _MOST_TEXT = 600
@@ -324,6 +326,15 @@ def _values(mismatch: Mismatch, is_boolean: bool) -> str:
     )
 
 
+def _says_otherwise(fact: SaysOtherwise, asked: Asked | None) -> list[str]:
+    expected = f"one of {', '.join(map(text_of, fact.among))}" if fact.among else text_of(fact.expected)
+    return [
+        *_headline(asked, f"returned a wrong answer for {fact.name}"),
+        _row("observed", text_of(fact.observed)),
+        _row("expected", expected),
+    ]
+
+
 def _share(count: int, total: int) -> str:
     return f"{count} of {total} elements ({100 * count / max(total, 1):.1f} %)"
 
@@ -357,9 +368,14 @@ def _input_changed(fact: InputChanged, asked: Asked | None) -> list[str]:
 
 
 def _unstable(fact: Unstable, asked: Asked | None) -> list[str]:
+    how = (
+        f"{fact.name}: {', then '.join(map(text_of, fact.plain))}"
+        if fact.plain
+        else f"{fact.name} by up to {fact.difference:.3g} between the first call and the second"
+    )
     return [
         *_headline(asked, "gave two answers to two equal calls"),
-        _row("differs", f"{fact.name} by up to {fact.difference:.3g} between the first call and the second"),
+        _row("differs", how),
         _row(
             "wanted",
             "the same answer every time: no dropout in eval mode, no layer made inside the call, "
@@ -395,6 +411,7 @@ _WORDS: dict[type, Callable[[Any, Asked | None], list[str]]] = {
     WrongDtype: _wrong_dtype,
     NotFinite: _not_finite,
     Differs: _differs,
+    SaysOtherwise: _says_otherwise,
     NoGradient: _no_gradient,
     InputChanged: _input_changed,
     Unstable: _unstable,
