@@ -13,6 +13,7 @@ from grader.call import Call
 from grader.examination import Examination
 from grader.failure import (
     Asked,
+    ClaimFailed,
     Differs,
     Fact,
     InputChanged,
@@ -69,7 +70,7 @@ class Answer:
         """The named values (all, when none is named) are those of the reference, or of the `library`."""
         expected = self._expect(source)
         _must_be_among(names, expected.values, f"a value that the {source} of {self.call.name} gives")
-        names = names or tuple(expected.values)
+        names = names or tuple(name for name in expected.values if name not in self._callable.keeps)
         if not names:  # nothing would be compared
             raise ValueError(f"{self.call.name} gives no tensor; a check compares numbers and words with says()")
         observed = {name: self.tensor(name) for name in names}
@@ -168,6 +169,12 @@ class Answer:
             self._must_be_stable()
             self._fail(Verdict.WRONG_VALUE, Differs(name=of, axes=axes, mismatch=mismatch, claim=claim))
 
+    def shows(self, claim: str, is_so: bool) -> None:
+        """A property that is there or not. `claim`: the rule in words, for the message."""
+        if not is_so:
+            self._must_be_stable()
+            self._fail(Verdict.WRONG_VALUE, ClaimFailed(claim=claim))
+
     def matches_mask(self, *shape: int) -> None:
         """The mask, broadcast to `shape`, allows what the reference's does."""
         name = self._callable.returns[0]
@@ -203,8 +210,7 @@ class Answer:
     @property
     def tolerance(self) -> float:
         """Largest relative difference allowed, by the precision the call was answered in."""
-        tolerances = self._examination.assignment.tolerances
-        return tolerances.float32 if self.call.dtype == "float32" else tolerances.float64
+        return self._examination.tolerance(self.call)
 
     def must_have_returned(self) -> Returned:
         """The reply, when there is one."""
@@ -265,15 +271,20 @@ class Answer:
     def _tensor_node(self, name: str) -> Node:
         node = self._node(name)
         if node is None or node.kind != "tensor" or node.oddity:
-            self._wrong_structure(self.must_have_returned().tree)
+            self._must_be_tensor(name)
         return node
 
     def _node(self, name: str) -> Node | None:
         """The description of a value; None when so many did not come."""
-        tree = self.must_have_returned().tree
-        items = tree.values
-        position = self._callable.returns.index(name)
-        return items[position] if position < len(items) else None
+        return _node_of(self, name, self.must_have_returned())
+
+    def _must_be_tensor(self, name: str) -> NoReturn:
+        """What there is in the place of a value that is no plain tensor."""
+        node = self._node(name)
+        if name not in self._callable.keeps or node is None:
+            self._wrong_structure(self.must_have_returned().tree)
+        wanted = f"the tensor {name}, as self.{name}, once forward has run"
+        self._fail(Verdict.WRONG_TYPE, WrongStructure(found=_in_words(node), wanted=wanted, of=f"self.{name}"))
 
     def _wrong_structure(self, tree: Node, wanted: str = "") -> NoReturn:
         names = self._callable.returns
@@ -299,7 +310,9 @@ class Answer:
                 )
 
     def _must_be_stable(self) -> None:
-        """Ask the same question once more; two answers are a finding of their own."""
+        """Ask the same question once more; two answers are a finding of their own, unless luck is part of the task."""
+        if self.call.is_random:
+            return
         again = self._ask_again()
         for name in self._expected.plain if isinstance(again.outcome.reply, Returned) else ():
             answers = self._plain(name), again._plain(name)
@@ -395,11 +408,16 @@ def _data(answer: Answer, name: str) -> torch.Tensor | None:
     reply = answer.outcome.reply
     if not isinstance(reply, Returned):
         return None
-    names = answer._callable.returns
-    items = reply.tree.values
-    position = names.index(name)
-    data = items[position].data if position < len(items) else None
-    return answer.outcome.tensors[data].double() if data is not None else None
+    node = _node_of(answer, name, reply)
+    return answer.outcome.tensors[node.data].double() if node is not None and node.data is not None else None
+
+
+def _node_of(answer: Answer, name: str, reply: Returned) -> Node | None:
+    """The description of a value that was returned or kept, or of a parameter that was read."""
+    about = answer._callable
+    names, items = (about.keeps, reply.kept) if name in about.keeps else (about.returns, reply.tree.values)
+    position = (answer.call.reads or names).index(name)
+    return items[position] if position < len(items) else None
 
 
 def _plain_name(key: str) -> str:

@@ -69,9 +69,12 @@ def make_call(
     build: Build | None = None,
     parameters: Mapping[str, torch.Tensor] | None = None,
     mode: str = "eval",
+    reads: tuple[str, ...] = (),
+    is_random: bool = False,
 ) -> Call:
     """The call; `wants=None` asks for the gradients of every floating tensor that is not a mask."""
-    names = examination.assignment.callable(target.part, target.name).arguments
+    about = examination.assignment.callable(target.part, target.name)
+    names = about.arguments
     if len(arguments) > len(names):
         raise TypeError(
             f"{target.name} is given {len(arguments)} arguments; {examination.assignment.where} names {names}"
@@ -86,11 +89,14 @@ def make_call(
         name=target.name,
         arguments=positional,
         keywords=named,
-        build=build,
+        build=build and replace(build, is_by_structure=about.parameters == "by structure"),
         dtype=dtype,
         payload=examination.inputs.payload(tensors, parameters or {}),
         wants=wants,
         mode=mode,
+        keeps=about.keeps,
+        reads=reads,
+        is_random=is_random,
     )
 
 
@@ -124,7 +130,7 @@ def is_dtype_trouble(outcome: Outcome, dtype: str = "float64") -> bool:
         return reply.stage in ("build", "forward", "result") and not reply.is_unfilled
     if not isinstance(reply, Returned):
         return False
-    nodes = reply.tree.values
+    nodes = reply.values
     return any(node.kind == "tensor" and "float" in node.dtype and node.dtype != dtype for node in nodes)
 
 

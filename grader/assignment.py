@@ -4,8 +4,6 @@ Read once and checked whole: every fault names the file, the field, what was fou
 """
 
 import difflib
-import hashlib
-import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -18,6 +16,7 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from grader.digest import digest_of
 from grader.fault import Fault
 from grader.late import LatePolicy
 
@@ -53,6 +52,11 @@ class Callable(_Section):
     arguments: tuple[str, ...]
     #: Names of the returned values; one name: the value alone, not in a tuple.
     returns: Annotated[tuple[str, ...], Field(min_length=1)]
+    #: Attributes of a module that hold a value once `forward` has run; claimed like returned ones.
+    keeps: tuple[str, ...] = ()
+    #: How a module's parameters are told from one another: by the names that the task gives them; or by structure,
+    #: where students name the parts as they like.
+    parameters: Literal["by name", "by structure"] = "by name"
     #: Names of the axes of arguments and returned values: for messages, and to make the same call with other sizes. An
     #: argument with fewer axes has the last of these; one of length 1 is broadcast.
     axes: dict[str, tuple[str, ...]] = {}
@@ -66,6 +70,11 @@ class Callable(_Section):
     reference: str
     #: The same callable through PyTorch's own module; optional.
     library: str | None = None
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Names of all values of an answer: those returned, and those kept."""
+        return (*self.returns, *self.keeps)
 
     @property
     def sources(self) -> dict[str, str]:
@@ -228,23 +237,15 @@ class Assignment(_Section):
 
     @cached_property
     def digest(self) -> str:
-        """Identity of what decides a grade: `assignment.toml`, the checks, the reference and its mistakes.
+        """Identity of what decides a grade: what is stated here, the checks, and what they lead to in the reference.
 
         `[late]` is left out: it decides nothing of what code earns, and a deadline that moves makes nobody grade again.
         """
-        folders = {"checks": self.checks, "reference": self.folder.parents[1] / "reference"}
-        files = {
-            f"{name}/{file.relative_to(folder).as_posix()}": file
-            for name, folder in folders.items()
-            for file in folder.rglob("*")
-            if file.suffix in (".py", ".toml") and VARIANTS not in file.relative_to(folder).parts
-        }
         stated = tomllib.loads(self.where.read_text(encoding="utf-8"))
         stated.pop("late", None)
-        hashed = hashlib.sha256(json.dumps(stated, default=str).encode())
-        for name in sorted(files):
-            hashed.update(f"{name}\0{hashlib.sha256(files[name].read_bytes()).hexdigest()}\n".encode())
-        return hashed.hexdigest()
+        callables = (callable for part in self.parts for callable in part.callables.values())
+        modules = {source.partition(":")[0] for callable in callables for source in callable.sources.values()}
+        return digest_of(stated, self.checks, self.folder.parents[1] / "reference", modules)
 
 
 def read_assignment(folder: Path) -> Assignment:
@@ -285,7 +286,9 @@ def read_assignment(folder: Path) -> Assignment:
 
 def _faults_of_axes(callable: Callable) -> Iterator[str]:
     """Names of values and of axes that nothing has."""
-    values = [*callable.arguments, *callable.returns]
+    values = [*callable.arguments, *callable.values]
+    if callable.kind == "function" and callable.keeps:
+        yield f"keeps: got {list(callable.keeps)}; only a module keeps values"
     for name in callable.axes:
         if name not in values:
             yield f"axes.{name}: no argument, and nothing that is returned{near(name, values)}"

@@ -80,6 +80,10 @@ class Build:
     is_double: bool = False
     #: Whether parameters beyond those that are set are an error.
     is_strict: bool = False
+    #: Whether the student names the module's parts, so that its parameters are found by structure; see `fitting`.
+    is_by_structure: bool = False
+    #: What the student calls the parameters, by the reference's names, where these differ.
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +106,12 @@ class Call:
     mode: str = "eval"
     #: Seed of the generators in the worker.
     seed: int = 0
+    #: Attributes of the module that are values of the answer too, once `forward` has run.
+    keeps: tuple[str, ...] = ()
+    #: Parameters that are the answer, of a module that is only built: then `forward` does not run.
+    reads: tuple[str, ...] = ()
+    #: Whether right answers depend on luck, so that two equal calls need not have equal ones.
+    is_random: bool = False
 
     @cached_property
     def digest(self) -> str:
@@ -129,6 +139,7 @@ class Call:
             "arguments": dict(self.build.arguments),
             "double": self.build.is_double,
             "strict": self.build.is_strict,
+            "names": dict(self.build.names),
         }
         return {
             "op": "call",
@@ -142,4 +153,6 @@ class Call:
             "wants": self.wants,
             "mode": self.mode,
             "seed": self.seed,
+            "keeps": self.keeps,
+            "reads": self.reads,
         }

@@ -23,8 +23,11 @@ from grader.answer import Answer
 from grader.asking import Target, ask, make_call, must_raise
 from grader.call import Build, Call
 from grader.examination import Examination
+from grader.failure import CheckFailed, OtherFailed
 from grader.given import Given
 from grader.outcome import Forbidden, Raised, Returned
+from grader.unanswered import fail
+from grader.verdict import Verdict
 
 
 class Checks:
@@ -85,6 +88,10 @@ class Student:
             parameters = given.parameters(shapes)
         return Module(self._examination, self._target, arguments, parameters)
 
+    def other(self, name: str) -> "Other":
+        """Another callable of the same file, for a check that compares the two."""
+        return Other(self._examination, Target(part=self._target.part, name=name))
+
     def raises(self, error: type[Exception], *arguments: Any, when: str, **keywords: Any) -> None:
         """The call must raise; `when` says in which case, for the message."""
         must_raise(self._examination, make_call(self._examination, self._target, arguments, keywords), error, when)
@@ -93,6 +100,23 @@ class Student:
         """Making the module must raise."""
         build = Build(arguments=arguments, handle=self._examination.new_handle(), is_strict=True)
         must_raise(self._examination, make_call(self._examination, self._target, (), {}, build=build), error, when)
+
+
+class Other:
+    """A callable that a check compares its own with. Where it is wrong itself, the check waits for it."""
+
+    def __init__(self, examination: Examination, target: Target) -> None:
+        self._examination = examination
+        self._target = target
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Answer:
+        """Ask the function; its answer is right, or the check is blocked."""
+        try:
+            answer = ask(self._examination, make_call(self._examination, self._target, arguments, keywords))
+            answer.matches()
+        except CheckFailed as failed:
+            fail(Verdict.BLOCKED, OtherFailed(callable=self._target.name, verdict=failed.verdict))
+        return answer
 
 
 class Module:
@@ -118,11 +142,16 @@ class Module:
         dtype: str = "float64",
         mode: str = "eval",
         is_double: bool = False,
+        is_random: bool = False,
         **keywords: Any,
     ) -> Answer:
-        """Ask `forward`. `mode` is "eval" or "train"; `is_double` converts the module with `.double()` once made."""
+        """Ask `forward`. `mode` is "eval" or "train"; `is_double` converts the module with `.double()` once made.
+
+        `is_random`: luck is part of the task, so that an equal call may have another answer.
+        """
         build = replace(self._build, is_double=is_double)
-        call = self._call(arguments, keywords, build, wants=None if gradients else (), dtype=dtype, mode=mode)
+        wants = None if gradients else ()
+        call = self._call(arguments, keywords, build, wants=wants, dtype=dtype, mode=mode, is_random=is_random)
         answer = ask(self._examination, call, tuple(self._history))
         self._history.append(call)
         return answer
@@ -136,6 +165,14 @@ class Module:
         if isinstance(reply, (Raised, Forbidden)) and reply.stage in ("forward", "result"):
             return
         answer.must_have_returned()
+
+    def initial(self) -> dict[str, torch.Tensor]:
+        """The parameters that a new module has before anybody sets them, by the reference's names; at most eight."""
+        shapes = self._examination.oracle.parameter_shapes(self._target.part, self._target.name, self._build.arguments)
+        build = replace(self._build, handle=self._examination.new_handle())
+        call = make_call(self._examination, self._target, (), {}, build=build, reads=tuple(shapes), is_random=True)
+        answer = ask(self._examination, call)
+        return {name: answer.value(name) for name in shapes}
 
     def _call(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], build: Build, **how: Any) -> Call:
         return make_call(

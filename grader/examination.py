@@ -13,9 +13,10 @@ import torch
 from grader.assignment import Assignment
 from grader.batch import Batch
 from grader.call import Call
+from grader.fitting import Fitting
 from grader.given import Inputs
-from grader.oracle import Expected
-from grader.outcome import Outcome
+from grader.oracle import Expected, OracleError
+from grader.outcome import Outcome, WrongParameters
 from grader.question import Observation, Question
 from grader.sources import Sources
 from grader.traced import Traced
@@ -85,6 +86,7 @@ class Examination:
         #: The questions of each check, by its id.
         self.put_by: dict[str, set[str]] = {}
         self._respondent = respondent
+        self._fitting = Fitting(respondent.ask, self._shapes_of, self._expected, self.tolerance)
         self._batches = list(batches)
         self._answered: dict[str, Outcome] = {}
         #: Questions answered beforehand that no check has put yet.
@@ -133,7 +135,8 @@ class Examination:
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """Put the question now, whatever is known."""
-        outcome = self._respondent.ask(call, upstream)
+        is_fitted = call.build is not None and call.build.is_by_structure
+        outcome = (self._fitting if is_fitted else self._respondent).ask(call, upstream)
         if call.build:
             self._reached[call.build.handle] += 1
         self._note_printed(outcome)
@@ -145,7 +148,7 @@ class Examination:
 
     def trace(self, call: Call, upstream: torch.Tensor | None) -> Traced | None:
         """The steps of a call, and with `upstream` of its backward pass; None when there is nothing to be told."""
-        return self._respondent.trace(call, upstream)
+        return self._respondent.trace(self._fitting.fitted(call), upstream)
 
     def begin_anew(self) -> None:
         """What is asked next is asked of somebody who was asked nothing before."""
@@ -160,6 +163,21 @@ class Examination:
         """How many calls the module of this one has had, not counting those whose outcome was looked up."""
         return self._reached[call.build.handle] if call.build else 0
 
+    def tolerance(self, call: Call) -> float:
+        """Largest relative difference allowed, by the precision a call was answered in."""
+        tolerances = self.assignment.tolerances
+        return tolerances.float32 if call.dtype == "float32" else tolerances.float64
+
+    def _shapes_of(self, call: Call) -> Mapping[str, tuple[int, ...]]:
+        assert call.build is not None
+        return self.oracle.parameter_shapes(call.part, call.name, call.build.arguments)
+
+    def _expected(self, call: Call) -> Expected | None:
+        try:
+            return self.oracle.expected(call)
+        except OracleError:  # an error is right
+            return None
+
     def _note_printed(self, outcome: Outcome) -> None:
         self.printed.text += outcome.printed
         self.printed.is_cut |= outcome.is_printed_cut
@@ -170,5 +188,12 @@ class Examination:
         outcomes = self._respondent.ask_all(batch)
         if outcomes:
             for question, outcome in zip(batch.questions, outcomes, strict=True):
+                if _is_to_be_fitted(question.call, outcome):
+                    continue
                 self._answered[question.call.digest] = outcome
                 self._untold.add(question.call.digest)
+
+
+def _is_to_be_fitted(call: Call, outcome: Outcome) -> bool:
+    """Whether an answer only says which parameters there are."""
+    return call.build is not None and call.build.is_by_structure and isinstance(outcome.reply, WrongParameters)

@@ -43,6 +43,8 @@ class NoAnswer:
     is_backward: bool = False
     #: Parameters the module must have, by name; for `WrongParameters`.
     parameters: Mapping[str, Shape] = field(default_factory=dict)
+    #: Whether these names are nobody's business.
+    is_by_structure: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,15 @@ class PrerequisiteFailed:
     """A check that this one builds on did not pass."""
 
     title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherFailed:
+    """Another callable of the submission, with which this one is compared, does not answer rightly itself."""
+
+    callable: str
+    #: How its own check would end.
+    verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +95,8 @@ class WrongStructure:
 
     found: str
     wanted: str
+    #: Where it was looked for, if it was not returned: `self.weights`.
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +176,7 @@ Fact = (
     | NoAnswer
     | BrokenNeighbour
     | PrerequisiteFailed
+    | OtherFailed
     | ClaimFailed
     | NotRaised
     | WrongStructure

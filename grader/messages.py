@@ -6,6 +6,7 @@ One function a fact; all wording is in this module, and each message has a test 
 
 import difflib
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ from grader.failure import (
     NoGradient,
     NotFinite,
     NotRaised,
+    OtherFailed,
     PrerequisiteFailed,
     SaysOtherwise,
     Shape,
@@ -120,7 +122,7 @@ def _no_answer(fact: NoAnswer, asked: Asked | None) -> list[str]:
     if isinstance(failed, MissingName):
         return _missing_name(failed, asked)
     if isinstance(failed, WrongParameters):
-        return _wrong_parameters(failed, fact.parameters, asked)
+        return _wrong_parameters(failed, fact, asked)
     return _headline(asked, _ended(failed))
 
 
@@ -194,7 +196,7 @@ def _missing_name(failed: MissingName, asked: Asked | None) -> list[str]:
     return [*lines, _row("near", near)] if close else lines
 
 
-def _wrong_parameters(failed: WrongParameters, wanted: Mapping[str, Shape], asked: Asked | None) -> list[str]:
+def _wrong_parameters(failed: WrongParameters, fact: NoAnswer, asked: Asked | None) -> list[str]:
     if failed.observed is None:
         return [
             *_headline(asked, "is not a module"),
@@ -202,6 +204,13 @@ def _wrong_parameters(failed: WrongParameters, wanted: Mapping[str, Shape], aske
             _row("wanted", "a subclass of nn.Module"),
         ]
     observed = {name: tuple(shape) for name, shape in failed.observed.items()}
+    wanted = fact.parameters
+    if fact.is_by_structure:
+        return [
+            *_headline(asked, "has other parameters than the task asks for, whatever they are called"),
+            _row("found", _counted(observed)),
+            _row("wanted", _counted(wanted)),
+        ]
     missing = [f"{name} {list(shape)}" for name, shape in wanted.items() if name not in observed]
     extra = [f"{name} {list(shape)}" for name, shape in observed.items() if name not in wanted]
     other = [
@@ -214,6 +223,13 @@ def _wrong_parameters(failed: WrongParameters, wanted: Mapping[str, Shape], aske
         *_headline(asked, "has other parameters than the task names"),
         *[_row(label, ", ".join(found[:12])) for label, found in rows if found],
     ]
+
+
+def _counted(shapes: Mapping[str, Shape]) -> str:
+    """How many parameters there are of each shape."""
+    counts = Counter(tuple(shape) for shape in shapes.values())
+    texts = [f"{count} of {list(shape)}" for shape, count in counts.items()]
+    return ", ".join([*texts[:12], *(["..."] if len(texts) > 12 else [])]) or "none"
 
 
 def _ended(failed: Failed) -> str:
@@ -259,8 +275,9 @@ def _not_raised(fact: NotRaised, asked: Asked | None) -> list[str]:
 
 
 def _wrong_structure(fact: WrongStructure, asked: Asked | None) -> list[str]:
+    happened = f"left something else in {fact.of}" if fact.of else "returned something else"
     return [
-        *_headline(asked, "returned something else than the task names"),
+        *_headline(asked, f"{happened} than the task names"),
         _row("found", fact.found),
         _row("wanted", fact.wanted),
     ]
@@ -388,6 +405,10 @@ def _prerequisite(fact: PrerequisiteFailed, asked: Asked | None) -> list[str]:
     return [f"not judged yet: first make this one pass: {fact.title}"]
 
 
+def _other(fact: OtherFailed, asked: Asked | None) -> list[str]:
+    return [f"not judged yet: first make {fact.callable} right, with which it is compared ({fact.verdict.label})"]
+
+
 def _claim(fact: ClaimFailed, asked: Asked | None) -> list[str]:
     return (
         ["a claim of this check does not hold", _row("wanted", fact.claim)]
@@ -416,5 +437,6 @@ _WORDS: dict[type, Callable[[Any, Asked | None], list[str]]] = {
     InputChanged: _input_changed,
     Unstable: _unstable,
     PrerequisiteFailed: _prerequisite,
+    OtherFailed: _other,
     ClaimFailed: _claim,
 }

@@ -160,7 +160,7 @@ class Oracle:
             raised = reply.header.get("type", "") if reply.header["status"] == "raised" else ""
             raise OracleError(f"the {source} of {call.name} did not answer: {_in_words(reply.header)}", raised)
         values, plain = self._values(call, reply)
-        for name in self._assignment.callable(call.part, call.name).returns if source == "reference" else ():
+        for name in self._names(call) if source == "reference" else ():
             if name not in values and name not in plain:  # a check would compare with nothing, and pass
                 raise OracleError(f"the reference of {call.name} returned no tensor for {name}, and no number or word")
         return answerer, values, plain
@@ -175,10 +175,10 @@ class Oracle:
 
     def _values(self, call: Call, reply: Frame) -> tuple[dict[str, torch.Tensor], dict[str, Plain]]:
         """The tensors, and the plain values. A callable with one name may return a sequence of numbers under it."""
-        tree = Node.model_validate(reply.header["tree"])
-        names = self._assignment.callable(call.part, call.name).returns
+        tree, kept = Node.model_validate(reply.header["tree"]), map(Node.model_validate, reply.header["kept"])
+        names = self._names(call)
         whole = plain_of(tree, {}) if len(names) == 1 else None
-        nodes = tree.values if whole is None else (tree,)
+        nodes = [*(tree.values if whole is None else (tree,)), *kept]
         if len(nodes) < len(names):
             raise OracleError(
                 f"the reference of {call.name} returned {len(nodes)} values, the assignment names {names}"
@@ -189,6 +189,10 @@ class Oracle:
         if not all(map(is_finite, plain.values())):
             raise OracleError(f"the reference of {call.name} returned a number that is not finite: {plain}")
         return {name: reply.tensors[node.data] for name, node in given.items() if node.data is not None}, plain
+
+    def _names(self, call: Call) -> tuple[str, ...]:
+        """Names of the values of an answer to a call."""
+        return call.reads or self._assignment.callable(call.part, call.name).values
 
     def _find(self, module: str) -> ModuleType:
         if module not in self._modules:

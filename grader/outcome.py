@@ -84,9 +84,16 @@ class Line(Record):
 class Returned(Record):
     status: Literal["returned"]
     tree: Node
+    #: Attributes of the module that the task asks for, in its order.
+    kept: Annotated[tuple[Node, ...], Field(max_length=8)] = ()
     #: Arguments the call changed, by the worker's own word.
     changed: Annotated[tuple[Name, ...], Field(max_length=100)]
     dropped: Size = 0
+
+    @property
+    def values(self) -> tuple[Node, ...]:
+        """What was returned, then what was kept."""
+        return (*self.tree.values, *self.kept)
 
 
 class Raised(Record):
@@ -267,7 +274,7 @@ def read_reply(frame: Frame) -> Reply:
         if tensor.ndim > MOST_AXES:
             raise ProtocolError(f"tensor {name!r} has {tensor.ndim} axes; {MOST_AXES} are allowed")
     if isinstance(reply, Returned):
-        must_match(reply.tree, frame.tensors)
+        must_match(reply.tree, frame.tensors, reply.kept)
     elif frame.tensors and not isinstance(reply, Gradients):
         raise ProtocolError(f"a reply of status {reply.status} came with tensors")
     return reply
@@ -325,11 +332,11 @@ def read_batch(frame: Frame, count: int) -> list[Frame]:
     return [Frame(reply, own) for reply, own in zip(replies, tensors.values(), strict=True)]
 
 
-def must_match(tree: Node, tensors: Mapping[str, torch.Tensor]) -> None:
+def must_match(tree: Node, tensors: Mapping[str, torch.Tensor], kept: tuple[Node, ...] = ()) -> None:
     """Raises ProtocolError where tensors are not those that a description speaks of."""
-    if any(item.items for item in tree.items):
+    if any(item.items for item in (*tree.items, *kept)):
         raise ProtocolError("a value is described deeper than a task can ask for")
-    nodes = [node for node in (tree, *tree.items) if node.data is not None]
+    nodes = [node for node in (tree, *tree.items, *kept) if node.data is not None]
     for node in nodes:
         tensor = tensors.get(node.data or "")
         if tensor is None or tuple(tensor.shape) != node.shape or str(tensor.dtype) != f"torch.{node.dtype}":

@@ -41,7 +41,13 @@ def fail_unanswered(
     if neighbour:
         fail(Verdict.BLOCKED, neighbour, about)
     parameters = {name: tuple(value.shape) for name, value in call.payload.parameters.items()}
-    fail(_verdict_of(failed), NoAnswer(failed=failed, is_backward=is_backward, parameters=parameters), about)
+    fact = NoAnswer(
+        failed=failed,
+        is_backward=is_backward,
+        parameters=parameters,
+        is_by_structure=call.build is not None and call.build.is_by_structure,
+    )
+    fail(_verdict_of(failed), fact, about)
 
 
 def asked(examination: Examination, call: Call) -> Asked:

@@ -347,3 +347,40 @@ def test_assignment_digest_does_not_depend_on_where_the_course_is(folder, tmp_pa
     elsewhere = write_course(tmp_path / "elsewhere").folder / "assignments" / "tiny"
 
     assert read_assignment(folder).digest == read_assignment(elsewhere).digest
+
+
+NEIGHBOUR = "from reference.more import more\n"
+BOOK = '[[mistake]]\nid = "a"\nedits = [{{ file = "{}", old = "1", new = "2" }}]\n'
+
+
+def test_assignment_digest_changes_with_a_module_that_its_reference_imports(folder):
+    """Right answers come from there, too."""
+    reference = folder.parents[1] / "reference"
+    (reference / "more.py").write_text("more = 1\n", encoding="utf-8")
+    (reference / "tiny.py").write_text(
+        NEIGHBOUR + (reference / "tiny.py").read_text(encoding="utf-8"), encoding="utf-8"
+    )
+    before = read_assignment(folder).digest
+    (reference / "more.py").write_text("more = 2\n", encoding="utf-8")
+
+    assert before != read_assignment(folder).digest
+
+
+def test_assignment_digest_changes_with_its_mistakes(folder):
+    """They set prices."""
+    before = read_assignment(folder).digest
+    (folder.parents[1] / "reference/mistakes").mkdir()
+    (folder.parents[1] / "reference/mistakes/tiny.toml").write_text(BOOK.format("tiny.py"), encoding="utf-8")
+
+    assert before != read_assignment(folder).digest
+
+
+def test_assignment_digest_ignores_what_another_assignment_needs(folder):
+    """Next week's assignment, written while this one is graded, makes nobody grade again."""
+    before = read_assignment(folder).digest
+    reference = folder.parents[1] / "reference"
+    (reference / "next_week.py").write_text("def next_week(): ...\n", encoding="utf-8")
+    (reference / "mistakes").mkdir()
+    (reference / "mistakes/next_week.toml").write_text(BOOK.format("next_week.py"), encoding="utf-8")
+
+    assert before == read_assignment(folder).digest

@@ -135,11 +135,13 @@ def test_call_frame_holds_the_whole_question():
         "args": [{"tensor": "query"}, 2],
         "kwargs": {"is_causal": True},
         "tensors": ["query"],
-        "build": {"handle": 4, "arguments": {"size": 3}, "double": True, "strict": False},
+        "build": {"handle": 4, "arguments": {"size": 3}, "double": True, "strict": False, "names": {}},
         "dtype": "float64",
         "wants": ["query"],
         "mode": "train",
         "seed": 9,
+        "keeps": [],
+        "reads": [],
     } == header
     assert torch.equal(torch.ones(2, 3), tensors["arg.query"])
 

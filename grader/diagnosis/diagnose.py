@@ -115,7 +115,11 @@ class Diagnostics:
             return stated
         if Verdict.UNSTABLE in failed.values() or not predictions.are_for_sets:  # one alone could make it random
             budget = Budget(0)
-        account = account_for(predictions, observations, budget, Failures(examination, predictions).are_alike, suspects)
+        confirm = Failures(examination, predictions).are_alike
+        account = account_for(predictions, observations, budget, confirm, suspects)
+        settled = {key: one for key, one in observations.items() if not one.question.call.is_random}
+        if account is None and len(settled) < len(observations):  # right code may draw in another way
+            account = account_for(predictions, settled, budget, confirm, suspects)
         if account is None:
             return recognise.unexplained(examination, predictions, observations, failed)
         suspects.append(account.sets)

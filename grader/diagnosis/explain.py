@@ -200,7 +200,7 @@ def _returns_another_dtype(observation: Observation) -> bool:
 def _dtypes_returned(outcome: Outcome) -> set[str]:
     if not isinstance(outcome.reply, Returned):
         return set()
-    return {node.dtype for node in outcome.reply.tree.values if node.kind == "tensor" and "float" in node.dtype}
+    return {node.dtype for node in outcome.reply.values if node.kind == "tensor" and "float" in node.dtype}
 
 
 def slots(sets: Sequence[Made], candidates: Sequence[str]) -> tuple[tuple[str, ...], ...]:

@@ -78,13 +78,15 @@ def said(outcome: Outcome, call: Call, right: Node | None = None) -> Said:
         is_answer = reply.stage != "import" and not reply.is_unfilled
         return Said(kind=Kind.RAISED if is_answer else Kind.OTHER, bases=reply.bases, stage=reply.stage)
     if isinstance(reply, WrongParameters):
-        shapes = tuple(sorted((reply.observed or {}).items()))
+        shapes: tuple[object, ...] = tuple(sorted((reply.observed or {}).items()))
+        if call.build and call.build.is_by_structure:  # what they are called is nobody's business
+            shapes = tuple(sorted((reply.observed or {}).values()))
         return Said(kind=Kind.PARAMETERS, form=(reply.observed is None, *shapes))
     if not isinstance(reply, Returned):
         return Said(kind=Kind.OTHER)
     if any(tensor.numel() > MOST_ELEMENTS for tensor in outcome.tensors.values()):
         return Said(kind=Kind.OTHER)
-    form, numbers = _values(reply.tree, outcome.tensors, right)
+    form, numbers = _values(reply, outcome.tensors, right)
     backward = outcome.backward
     return Said(
         kind=Kind.VALUES,
@@ -98,11 +100,14 @@ def said(outcome: Outcome, call: Call, right: Node | None = None) -> Said:
     )
 
 
-def _values(tree: Node, tensors: Mapping[str, torch.Tensor], right: Node | None) -> tuple[tuple[object, ...], Numbers]:
+def _values(
+    reply: Returned, tensors: Mapping[str, torch.Tensor], right: Node | None
+) -> tuple[tuple[object, ...], Numbers]:
+    tree = reply.tree
     form: list[object] = [tree.length if tree.kind == "sequence" else "alone"]
     mask_shape = right.shape if right is not None and right.dtype == "bool" else None
     numbers = []
-    for node, wanted in zip_longest(tree.values, right.values[: len(tree.values)] if right is not None else ()):
+    for node, wanted in zip_longest(reply.values, right.values[: len(reply.values)] if right is not None else ()):
         value = plain_of(node, tensors) if wanted is not None and plain_of(wanted, {}) is not None else None
         if value is not None:
             form.append((PLAIN, _written(value)))

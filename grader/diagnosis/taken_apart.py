@@ -1,7 +1,7 @@
 """A reference taken apart: the functions and classes at its modules' top level, and what uses what.
 
 taken = TakenApart(texts)
-taken.reached("multi_head.py", "MultiHeadAttention")   # ("multi_head.py", "MultiHeadAttention"), ("masks.py", "attend"), ...
+taken.reached("multi_head.py", "MultiHeadAttention")  # that class itself, ("masks.py", "attend"), ...
 """
 
 import ast

@@ -19,6 +19,9 @@ class RecordedCall(Record):
     wants: tuple[str, ...]
     mode: str
     seed: int
+    keeps: tuple[str, ...]
+    reads: tuple[str, ...]
+    is_random: bool
     inputs: dict[str, str]
     """Names of the tensors among the arguments."""
     parameters: dict[str, str]
@@ -35,11 +38,19 @@ def to_record(call: Call, tensors: Tensors) -> RecordedCall:
         keywords=dict(call.keywords),
         build=None
         if build is None
-        else {"arguments": dict(build.arguments), "double": build.is_double, "strict": build.is_strict},
+        else {
+            "arguments": dict(build.arguments),
+            "double": build.is_double,
+            "strict": build.is_strict,
+            "by_structure": build.is_by_structure,
+        },
         dtype=call.dtype,
         wants=call.wants,
         mode=call.mode,
         seed=call.seed,
+        keeps=call.keeps,
+        reads=call.reads,
+        is_random=call.is_random,
         inputs=tensors.put_all(call.payload.arguments),
         parameters=tensors.put_all(call.payload.parameters),
     )
@@ -55,10 +66,19 @@ def to_call(record: RecordedCall, tensors: Tensors, handle: int) -> Call:
         keywords=record.keywords,
         build=None
         if build is None
-        else Build(arguments=build["arguments"], handle=handle, is_double=build["double"], is_strict=build["strict"]),
+        else Build(
+            arguments=build["arguments"],
+            handle=handle,
+            is_double=build["double"],
+            is_strict=build["strict"],
+            is_by_structure=build["by_structure"],
+        ),
         dtype=record.dtype,
         wants=record.wants,
         mode=record.mode,
         seed=record.seed,
+        keeps=record.keeps,
+        reads=record.reads,
+        is_random=record.is_random,
         payload=Payload(tensors.get_all(record.inputs), tensors.get_all(record.parameters)),
     )

@@ -7,7 +7,7 @@ reference in the trusted process, so both sides of a comparison were asked in th
 import random
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -115,7 +115,12 @@ class Answerer:
             if isinstance(built, Frame):
                 return built
             function = built
-            parameters = {name: one for name, one in built.named_parameters() if f"param.{name}" in tensors}
+            if header["reads"]:
+                own = _named_by_reference(built, header)
+                return _returned(tuple(own[name] for name in header["reads"]), {}, {})
+            parameters = {
+                name: one for name, one in _named_by_reference(built, header).items() if f"param.{name}" in tensors
+            }
             built.train(header["mode"] == "train")
         before = {name: tensors[f"arg.{name}"] for name in header["tensors"]}
         leaves = {name: tensor.requires_grad_() for name, tensor in before.items() if name in header["wants"]}
@@ -127,7 +132,8 @@ class Answerer:
             **{name: _argument(node, handed) for name, node in header["kwargs"].items()},
         )
         stage.name = "result"
-        reply = _returned(result, before, handed)
+        kept = [getattr(function, name, None) for name in header["keeps"]]
+        reply = _returned(result, before, handed, kept)
         self.pending = _pending(result, leaves, parameters, header["dtype"])
         return reply
 
@@ -142,11 +148,13 @@ class Answerer:
             if spec["double"]:
                 module = module.double()
             self._built[spec["handle"]] = module
+        names = spec["names"]
         wanted = {name.removeprefix("param."): value for name, value in tensors.items() if name.startswith("param.")}
+        wanted = {names.get(name, name): value for name, value in wanted.items()}
         observed = describe.parameters(module)
         shapes = {name: list(value.shape) for name, value in wanted.items()}
         is_right = observed == shapes if spec["strict"] else shapes.items() <= observed.items()
-        if not is_right:
+        if not is_right or not {names.get(name, name) for name in header["reads"]} <= observed.keys():
             return Frame({"status": "wrong_parameters", "observed": observed, "type": type(module).__name__}, {})
         parameters = dict(module.named_parameters())
         with torch.no_grad():
@@ -183,12 +191,21 @@ def _argument(node: Any, handed: dict[str, torch.Tensor]) -> Any:
     return handed[node["tensor"]] if isinstance(node, dict) else node
 
 
-def _returned(result: Any, before: dict[str, torch.Tensor], handed: dict[str, torch.Tensor]) -> Frame:
+def _named_by_reference(module: torch.nn.Module, header: dict[str, Any]) -> dict[str, torch.nn.Parameter]:
+    """A module's parameters, by the names the reference has for them."""
+    own = {student: reference for reference, student in header["build"]["names"].items()}
+    return {own.get(name, name): parameter for name, parameter in module.named_parameters()}
+
+
+def _returned(
+    result: Any, before: dict[str, torch.Tensor], handed: dict[str, torch.Tensor], kept: Sequence[Any] = ()
+) -> Frame:
     tensors: dict[str, torch.Tensor] = {}
     tree = describe.describe(result, tensors)
+    nodes = [describe.describe(one, tensors, depth=1) for one in kept]
     with torch.no_grad():
         changed = describe.changed(before, handed)
-    return Frame({"status": "returned", "tree": tree, "changed": changed}, tensors)
+    return Frame({"status": "returned", "tree": tree, "kept": nodes, "changed": changed}, tensors)
 
 
 def _pending(result: Any, leaves: dict[str, torch.Tensor], parameters: dict[str, torch.Tensor], dtype: str) -> Pending:

@@ -441,10 +441,14 @@ def _without_data(header: dict[str, Any]) -> dict[str, Any]:
     """A reply whose tensors are not sent."""
     if "tree" not in header:
         return header
-    tree = {key: value for key, value in header["tree"].items() if key != "data"}
+    tree = _plain(header["tree"])
     if "items" in tree:
-        tree["items"] = [{key: value for key, value in item.items() if key != "data"} for item in tree["items"]]
-    return header | {"tree": tree}
+        tree["items"] = list(map(_plain, tree["items"]))
+    return header | {"tree": tree, "kept": list(map(_plain, header["kept"]))}
+
+
+def _plain(node: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in node.items() if key != "data"}
 
 
 @contextmanager

@@ -1,0 +1,116 @@
+"""Asking a module whose parts the student named: which of its parameters is which is found out, and remembered.
+
+The reply to a first call says which parameters there are. Where they can be read in several ways, the one whose answers
+agree decides; until one alone has agreed best, each call tries all of them.
+"""
+
+import itertools
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import torch
+
+from grader import compare
+from grader.call import Build, Call
+from grader.oracle import Expected
+from grader.outcome import Gradients, Outcome, Returned, WrongParameters
+from grader.structure import MOST_WAYS, mappings
+
+Ask = Callable[[Call, torch.Tensor | None], Outcome]
+
+
+class Fitting:
+    """What is known of the modules of one submission whose parameters are found by structure."""
+
+    def __init__(
+        self,
+        ask: Ask,
+        shapes_of: Callable[[Call], Mapping[str, tuple[int, ...]]],
+        expected: Callable[[Call], Expected | None],
+        tolerance: Callable[[Call], float],
+    ) -> None:
+        """Nothing has been asked yet.
+
+        Args:
+            ask: puts a call to the student's code.
+            shapes_of: names and shapes of the parameters that the module of a call must have.
+            expected: the right answer to a call; None where there is none.
+            tolerance: largest relative difference of an answer to a call.
+        """
+        self._ask = ask
+        self._shapes_of = shapes_of
+        self._expected = expected
+        self._tolerance = tolerance
+        #: By callable and arguments of `__init__`: names of the reference to names of the student's.
+        self._names: dict[str, dict[str, str]] = {}
+
+    def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
+        """The outcome of a call to a module that is built by structure."""
+        return self._found(call, upstream)[1]
+
+    def fitted(self, call: Call) -> Call:
+        """The call, with the names that the student gave; as it is where they are not known, or the task gives them."""
+        if call.build is None or not call.build.is_by_structure:
+            return call
+        return _with_names(call, self._names.get(_key(call), {}))
+
+    def _found(self, call: Call, upstream: torch.Tensor | None) -> tuple[Call, Outcome]:
+        fitted = self.fitted(call)
+        outcome = self._ask(fitted, upstream)
+        reply = outcome.reply
+        if fitted is not call or not isinstance(reply, WrongParameters) or reply.observed is None:
+            return fitted, outcome
+        ways = list(itertools.islice(mappings(self._shapes_of(call), reply.observed), MOST_WAYS))
+        if not ways:
+            return call, outcome
+        if len(ways) == 1:
+            self._names[_key(call)] = ways[0]
+            return self.fitted(call), self._ask(self.fitted(call), upstream)
+        return self._tried(call, upstream, ways)
+
+    def _tried(self, call: Call, upstream: torch.Tensor | None, ways: list[dict[str, str]]) -> tuple[Call, Outcome]:
+        """The way of whose answer the most is right, or the first."""
+        expected = self._expected(call)
+        asked = [_with_names(call, names) for names in ways]
+        if expected is None:
+            return asked[0], self._ask(asked[0], upstream)
+        outcomes = [self._ask(one, upstream) for one in asked]
+        right = [self._count_right(one, expected, call) for one in outcomes]
+        best = right.index(max(right))
+        if max(right) and right.count(max(right)) == 1:
+            self._names[_key(call)] = ways[best]
+        return asked[best], outcomes[best]
+
+    def _count_right(self, outcome: Outcome, expected: Expected, call: Call) -> int:
+        """How many values and gradients of an outcome are right."""
+        if not isinstance(outcome.reply, Returned):
+            return 0
+        values = [outcome.tensors.get(node.data or "") for node in outcome.reply.values]
+        pairs = list(zip(values, expected.values.values(), strict=False))
+        allowed = compare.allowance(self._tolerance(call), expected.values.values())
+        count = sum(_are_close(*pair, allowed) for pair in pairs)
+        if isinstance(outcome.backward, Gradients):
+            allowed = compare.allowance(self._tolerance(call), expected.gradients.values())
+            gradients = expected.gradients.items()
+            count += sum(_are_close(outcome.gradients.get(name), one, allowed) for name, one in gradients)
+        return count
+
+
+def _are_close(observed: torch.Tensor | None, expected: torch.Tensor, allowed: float) -> bool:
+    if observed is None or observed.shape != expected.shape:
+        return False
+    return compare.compare(observed.double(), expected.double(), allowed) is None
+
+
+def _key(call: Call) -> str:
+    assert call.build is not None
+    return json.dumps([call.part, call.name, dict(call.build.arguments)], sort_keys=True)
+
+
+def _with_names(call: Call, names: Mapping[str, str]) -> Call:
+    if not names:
+        return call
+    build: Build | None = call.build
+    assert build is not None
+    return replace(call, build=replace(build, names=names))
