@@ -80,7 +80,9 @@ class Answer:
             mismatch = compare.compare(observed[name], expected.values[name], allowed)
             if mismatch:
                 self._must_be_stable()
-                self._fail(Verdict.WRONG_VALUE, Differs(name=name, axes=self._axes(name), mismatch=mismatch))
+                is_boolean = expected.values[name].dtype == torch.bool
+                fact = Differs(name=name, axes=self._axes(name), mismatch=mismatch, is_boolean=is_boolean)
+                self._fail(Verdict.WRONG_VALUE, fact)
 
     def says(self, *names: str, among: Iterable[str] = ()) -> None:
         """The named numbers and words (all, when none is named) are those of the reference. See `plain.same`.
@@ -167,7 +169,9 @@ class Answer:
         mismatch = compare.compare(observed, expected, allowed)
         if mismatch:
             self._must_be_stable()
-            self._fail(Verdict.WRONG_VALUE, Differs(name=of, axes=axes, mismatch=mismatch, claim=claim))
+            is_boolean = expected.dtype == torch.bool
+            fact = Differs(name=of, axes=axes, mismatch=mismatch, is_boolean=is_boolean, claim=claim)
+            self._fail(Verdict.WRONG_VALUE, fact)
 
     def shows(self, claim: str, is_so: bool) -> None:
         """A property that is there or not. `claim`: the rule in words, for the message."""

@@ -72,12 +72,12 @@ def test_forbidden_keys_get_no_gradient(student, given):
     hint="does the module refuse what the function refuses?",
 )
 def test_module_refuses_what_the_function_refuses(student, given):
-    """A query with nothing allowed, one sample of keys, and a score that overflows are a ValueError here too."""
+    """A mask that leaves a query nothing, one of integers, one sample of keys, and scores that overflow, as before."""
     query, key, value = inputs(given)
     attend = student.build(parameters={}, dropout=0.4)
     mask = torch.ones(4, 6, dtype=torch.bool)
+    attend.raises(TypeError, query, key, value, mask.long(), when="the mask is not Boolean")
     mask[3] = False
     attend.raises(ValueError, query, key, value, mask, when="a query may attend to nothing")
-    attend.raises(TypeError, query, key, value, mask.long(), when="the mask is not Boolean")
     attend.raises(ValueError, query, key[:1], value[:1], when="query and key have different numbers of samples")
     attend.raises(ValueError, query * 1e200, key * 1e200, value, when="a score is infinite, though no input is")
