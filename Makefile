@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+OTHERS := $(filter-out attention,$(notdir $(wildcard assignments/*)))
 
 .PHONY: demo test lint types check verify prove prove-diagnosis attacks-plain bench load clean
 
@@ -37,6 +38,7 @@ attacks-plain: $(READY)  ## how many attacks succeed against an ordinary pytest 
 
 bench: $(READY)  ## what grading costs, beside plain pytest
 	$(BIN)/python benchmarks/speed.py
+	for name in $(OTHERS); do $(BIN)/python benchmarks/speed.py --assignment $$name --cost --rounds 3 || exit 1; done
 	$(BIN)/python benchmarks/check.py
 
 load: $(READY)  ## a thousand submissions, three in ten of them hostile (some minutes)

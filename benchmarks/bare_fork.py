@@ -1,7 +1,9 @@
 """The other yardstick: the same student code and the same calls in a bare fork of a warm process.
 
-No pytest, no comparison, no frames, no limits. Prints the processor seconds of one submission (`bare`), or how many
-checks the assignment has (`count`).
+No pytest, no comparison, no frames, no limits.
+
+    bare_fork.py ASSIGNMENT bare           prints the processor seconds of one submission
+    bare_fork.py ASSIGNMENT write FOLDER   writes what plain_checks.py asks, and of whom; prints the number of checks
 """
 
 import importlib
@@ -11,6 +13,7 @@ import statistics
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -18,13 +21,14 @@ from grader.call import Call
 from grader.course import Course
 from grader.examination import Examination
 from grader.grade import Grading, with_grading
-from grader.outcome import Outcome
+from grader.outcome import Outcome, Returned
 from grader.sources import Sources
 from grader.trusted import TrustedRespondent
 from grader.worker import zygote
 
 COURSE = Course(Path(__file__).resolve().parents[1])
-STUDENTS = sorted((COURSE.folder / "reference/variants/attention").iterdir())
+#: What plain_checks.py reads.
+CALLS = "calls.pt"
 
 
 class _Recorder:
@@ -58,6 +62,9 @@ def answer(folder: Path, calls: Sequence[tuple[Call, torch.Tensor | None]]) -> N
         tensors = {name: tensor.clone() for name, tensor in call.payload.arguments.items()}
         wanted = [tensors[name].requires_grad_() for name in call.wants]
         try:
+            if call.reads:  # of a new module
+                function(**call.build.arguments)
+                continue
             if call.build:
                 function = function(**call.build.arguments)
                 function = function.double() if call.build.is_double else function
@@ -76,10 +83,10 @@ def answer(folder: Path, calls: Sequence[tuple[Call, torch.Tensor | None]]) -> N
             torch.autograd.grad(output, wanted, upstream, allow_unused=True)
 
 
-def bare_s(calls: Sequence[tuple[Call, torch.Tensor | None]]) -> float:
+def bare_s(students: Sequence[Path], calls: Sequence[tuple[Call, torch.Tensor | None]]) -> float:
     """Processor seconds of one fork, its making included; median over students."""
     figures = []
-    for student in STUDENTS:
+    for student in students:
         before = resource.getrusage(resource.RUSAGE_SELF)
         pid = os.fork()
         if pid == 0:
@@ -94,14 +101,39 @@ def bare_s(calls: Sequence[tuple[Call, torch.Tensor | None]]) -> float:
     return statistics.median(figures)
 
 
+def write(grading: Grading, folder: Path) -> None:
+    """The reference as a student would hand it in, and a call for each check, with what it must give."""
+    for part in grading.assignment.parts:
+        modules = [callable.reference.partition(":")[0] for callable in part.callables.values()]
+        (folder / part.file).write_text(grading.reference.edited.program(modules), encoding="utf-8")
+    calls = {call.digest: (call, upstream) for call, upstream in record(grading)}
+    asked = [_plain(grading, call, upstream) for call, upstream in calls.values()]
+    count = len(grading.checking.specs)
+    torch.save([asked[number % len(asked)] for number in range(count)], folder / CALLS)
+    print(count)
+
+
+def _plain(grading: Grading, call: Call, upstream: torch.Tensor | None) -> dict[str, Any]:
+    outcome = TrustedRespondent(grading.reference.oracle).ask(call, upstream)
+    gradients = {name: outcome.gradients.get(f"arg.{name}") for name in call.wants}
+    return call.header() | {
+        "inputs": call.payload.arguments,
+        "parameters": call.payload.parameters,
+        "upstream": upstream,
+        "raises": not isinstance(outcome.reply, Returned),
+        "expected": [outcome.tensors[key] for key in sorted(outcome.tensors, key=int)],
+        "gradients": {name: one for name, one in gradients.items() if one is not None},
+    }
+
+
 def main(grading: Grading) -> None:
-    if sys.argv[1] == "count":
-        print(len(grading.checking.specs))
+    if sys.argv[2] == "write":
+        write(grading, Path(sys.argv[3]))
         return
     calls = record(grading)
     zygote.warm()
-    print(bare_s(calls))
+    print(bare_s(sorted((COURSE.folder / "reference/variants" / grading.assignment.name).iterdir()), calls))
 
 
 if __name__ == "__main__":
-    with_grading(COURSE, COURSE.assignment("attention"), 1, main)
+    with_grading(COURSE, COURSE.assignment(sys.argv[1]), 1, main)

@@ -1,64 +1,55 @@
 """The yardstick: what a course does without a grader. Plain pytest, in one process with the student's code.
 
 As many tests as the assignment has checks; each calls a function or module of the student's, backward included, and
-compares with the reference. Environment: PYTHONPATH, the student's folder and the course's; QUESTIONS, how many tests.
+compares with what is right, which it reads from a file instead of computing it. Environment: PYTHONPATH, the student's
+folder; CALLS, the file that `bare_fork.py ASSIGNMENT write FOLDER` wrote.
 """
 
+import importlib
 import os
 
-import masked
-import multi_head
 import pytest
-import single_head
 import torch
 
-import reference.attention
-import reference.masks
-import reference.multi_head
-
-torch.set_default_dtype(torch.float64)
+CALLS = torch.load(os.environ["CALLS"])
 
 
-def _inputs(question, *lead):
-    generator = torch.Generator().manual_seed(question)
-    shapes = ((*lead, 3, 6), (*lead, 5, 6), (*lead, 5, 6))
-    return [torch.randn(shape, generator=generator).requires_grad_() for shape in shapes]
+@pytest.mark.parametrize("asked", CALLS)
+def test_question(asked):
+    torch.set_default_dtype(getattr(torch, asked["dtype"]))
+    function = getattr(importlib.import_module(asked["part"]), asked["name"])
+    if asked["raises"]:
+        with pytest.raises((ValueError, TypeError)):
+            _call(function, asked, {})
+        return
+    tensors = {name: tensor.clone() for name, tensor in asked["inputs"].items()}
+    wanted = [tensors[name].requires_grad_() for name in asked["wants"]]
+    result = _call(function, asked, tensors)
+    values = result if isinstance(result, tuple) else (result,)
+    for observed, expected in zip(values, asked["expected"], strict=False):
+        torch.testing.assert_close(observed, expected)
+    if asked["upstream"] is not None:
+        found = torch.autograd.grad(values[0], wanted, asked["upstream"], allow_unused=True)
+        for name, observed in zip(asked["wants"], found, strict=True):
+            if name in asked["gradients"]:
+                torch.testing.assert_close(observed, asked["gradients"][name])
 
 
-def _sdpa(question):
-    return (
-        single_head.scaled_dot_product_attention,
-        reference.attention.scaled_dot_product_attention,
-        _inputs(question, 2),
+def _call(function, asked, tensors):
+    tensors = tensors or asked["inputs"]
+    if asked["build"]:
+        function = function(**asked["build"]["arguments"]).to(getattr(torch, asked["dtype"]))
+        function = function.double() if asked["build"]["double"] else function
+        if asked["reads"]:
+            return tuple(dict(function.named_parameters())[name] for name in asked["reads"])
+        function.load_state_dict(asked["parameters"], strict=False)
+        function.train(asked["mode"] == "train")
+    torch.manual_seed(asked["seed"])
+    return function(
+        *[_value(one, tensors) for one in asked["args"]],
+        **{name: _value(one, tensors) for name, one in asked["kwargs"].items()},
     )
 
 
-def _loops(question):
-    return single_head.attention_with_loops, reference.attention.attention_with_loops, _inputs(question)
-
-
-def _masked(question):
-    mask = torch.ones(3, 5, dtype=torch.bool).tril()
-    student, expected = masked.masked_attention, reference.masks.masked_attention
-    return (lambda *given: student(*given, mask)), (lambda *given: expected(*given, mask)), _inputs(question, 2)
-
-
-def _multi_head(question):
-    student, expected = multi_head.MultiHeadAttention(6, 2), reference.multi_head.MultiHeadAttention(6, 2)
-    student.load_state_dict(expected.state_dict(), strict=False)
-    return student, expected, _inputs(question, 2)
-
-
-_KINDS = (_sdpa, _loops, _masked, _multi_head)
-
-
-@pytest.mark.parametrize("question", range(int(os.environ["QUESTIONS"])))
-def test_question(question):
-    student, expected, inputs = _KINDS[question % len(_KINDS)](question)
-    outputs = []
-    for function in (student, expected):
-        result = function(*inputs)
-        output = result[0] if isinstance(result, tuple) else result
-        outputs.append((output, *torch.autograd.grad(output.square().sum(), inputs)))
-    for observed, right in zip(*outputs, strict=True):
-        torch.testing.assert_close(observed, right)
+def _value(node, tensors):
+    return tensors[node["tensor"]] if isinstance(node, dict) else node

@@ -1,6 +1,7 @@
 """What grading costs, measured side by side in one run, as ratios.
 
-    python benchmarks/speed.py
+    python benchmarks/speed.py                                       # attention: cost, start, memory, sandbox
+    python benchmarks/speed.py --assignment qkv_multi_head --cost    # what one more submission costs, of another
 
 Every figure is a median over interleaved rounds, so that a machine that slows down slows both sides. Processor time
 is that of the operating system, children included.
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,18 +27,6 @@ if TYPE_CHECKING:
     from grader.launch import ForkLauncher
 
 COURSE = Path(__file__).resolve().parents[1]
-STYLES = COURSE / "reference/variants/attention"
-PLAIN = COURSE / "tests/data/solutions/plain"
-EXAMPLES = COURSE / "submissions_example/attention"
-#: Examples with known mistakes, to be explained and illustrated.
-WRONG = (
-    "scales_by_dim",
-    "mask_after_softmax",
-    "splits_heads_with_view",
-    "wrong_shape",
-    "two_mistakes",
-    "detached_weights",
-)
 FEW, MANY = 4, 44
 #: Workers that are started with the sandbox, and as many without.
 WORKERS = 200
@@ -45,32 +35,59 @@ WORKERS = 200
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--assignment", default="attention", metavar="NAME")
+    parser.add_argument("--cost", action="store_true", help="only what one more submission costs")
+    chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        different = _submissions(folder / "different", [*sorted(STYLES.iterdir()), PLAIN])
-        copies = _submissions(folder / "copies", [PLAIN])
-        wrong = _submissions(folder / "wrong", [EXAMPLES / name for name in WRONG])
-        print(f"{os.cpu_count()} processors, Python {sys.version.split()[0]}, {rounds} rounds\n")
-        _print_cost(rounds, folder, different, copies, wrong)
-        _print_start(rounds, folder, different)
-        _print_memory(folder, different)
-        _print_sandbox()
+        measured = _Measured(chosen.assignment, folder)
+        processors = f"{os.cpu_count()} processors, Python {sys.version.split()[0]}"
+        print(f"{chosen.assignment}: {processors}, {chosen.rounds} rounds\n")
+        _print_cost(measured, chosen.rounds)
+        if not chosen.cost:
+            _print_start(measured, chosen.rounds)
+            _print_memory(measured)
+            _print_sandbox()
 
 
-def _print_cost(rounds: int, folder: Path, different: Path, copies: Path, wrong: Path) -> None:
-    checks = int(_in_this_process("count"))
+class _Measured:
+    """Submissions to an assignment: right ones, different and alike; wrong ones, with known mistakes."""
+
+    def __init__(self, assignment: str, folder: Path) -> None:
+        self.assignment = assignment
+        self.folder = folder
+        self.plain = folder / "plain"
+        self.plain.mkdir()
+        self.checks = int(_bare(assignment, "write", str(self.plain)))
+        alone = folder / "alone"
+        shutil.copytree(self.plain, alone, ignore=shutil.ignore_patterns("*.pt"))
+        styles = sorted((COURSE / "reference/variants" / assignment).iterdir())
+        self.different = _submissions(folder / "different", [*styles, alone])
+        self.copies = _submissions(folder / "copies", [alone])
+        self.wrong = _submissions(folder / "wrong", list(_with_known_mistakes(assignment)))
+
+
+def _with_known_mistakes(assignment: str) -> Iterator[Path]:
+    """Examples that are explained whole, and by more than a trait."""
+    for example in sorted((COURSE / "submissions_example" / assignment).iterdir()):
+        expected = tomllib.loads((example / "expected.toml").read_text(encoding="utf-8"))
+        named = {one for mistake in expected.get("mistakes", ()) for one in mistake["ids"]}
+        if named - {"not-filled-in"} and expected.get("charged") and not expected.get("unrecognised"):
+            yield example
+
+
+def _print_cost(measured: _Measured, rounds: int) -> None:
     plain, one_more, one_copy, one_wrong, bare = [], [], [], [], []
     for _ in range(rounds):
-        plain.append(_cpu_s(lambda: _plain_pytest(checks)))
-        one_more.append(_slope(folder, different))
-        one_copy.append(_slope(folder, copies))
-        one_wrong.append(_slope(folder, wrong))
-        bare.append(float(_in_this_process("bare")))
+        plain.append(_cpu_s(lambda: _plain_pytest(measured.plain)))
+        one_more.append(_slope(measured, measured.different))
+        one_copy.append(_slope(measured, measured.copies))
+        one_wrong.append(_slope(measured, measured.wrong))
+        bare.append(float(_bare(measured.assignment, "bare")))
     print("| one more submission, processor time | ms |")
     print("| --- | --- |")
     rows = {
-        f"a fresh plain pytest process asking {checks} questions": plain,
+        f"a fresh plain pytest process asking {measured.checks} questions": plain,
         f"grade, {MANY} different submissions": one_more,
         f"grade, {MANY} copies of one": one_copy,
         f"grade, {MANY} wrong submissions, explained and illustrated": one_wrong,
@@ -83,20 +100,20 @@ def _print_cost(rounds: int, folder: Path, different: Path, copies: Path, wrong:
     print(f"a copy costs {_ratio(one_copy, one_more)} of a different submission\n")
 
 
-def _print_start(rounds: int, folder: Path, different: Path) -> None:
-    one = next(different.iterdir())
+def _print_start(measured: _Measured, rounds: int) -> None:
+    one = next(measured.different.iterdir())
     graded, imported = [], []
     for _ in range(rounds):
         imported.append(_wall_s(lambda: _run(["-c", "import torch"])))
-        graded.append(_wall_s(lambda: _grade(one, folder / "one")))
+        graded.append(_wall_s(lambda: _grade(measured, one)))
     print(
         f"grade of one folder, from cold: {statistics.median(graded):.2f} s, {_ratio(graded, imported)} times "
         f"`import torch` ({statistics.median(imported):.2f} s; goal at most 2.5)\n"
     )
 
 
-def _print_memory(folder: Path, different: Path) -> None:
-    one, three = (_peak_mib(different, folder / f"jobs{jobs}", jobs) for jobs in (1, 3))
+def _print_memory(measured: _Measured) -> None:
+    one, three = (_peak_mib(measured, jobs) for jobs in (1, 3))
     print(f"memory: {one:.0f} MiB with one job, {(three - one) / 2:.0f} MiB for each further one (goal at most 80)")
 
 
@@ -130,29 +147,20 @@ def _submissions(folder: Path, sources: Sequence[Path]) -> Path:
     return folder
 
 
-def _plain_pytest(questions: int) -> None:
-    environment = os.environ | {"PYTHONPATH": f"{PLAIN}{os.pathsep}{COURSE}", "QUESTIONS": str(questions)}
-    arguments = [
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-c",
-        os.devnull,
-        str(COURSE / "benchmarks/plain_checks.py"),
-    ]
-    _run(arguments, environment)
+def _plain_pytest(folder: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(folder), "CALLS": str(folder / "calls.pt")}
+    options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull]
+    _run(["-m", "pytest", *options, str(COURSE / "benchmarks/plain_checks.py")], environment)
 
 
-def _slope(folder: Path, submissions: Path) -> float:
+def _slope(measured: _Measured, submissions: Path) -> float:
     """Processor seconds of one more submission, one at a time: the start is in both runs and cancels out."""
-    few = folder / "few"
+    few = measured.folder / "few"
     shutil.rmtree(few, ignore_errors=True)
     for one in sorted(submissions.iterdir())[:FEW]:
         shutil.copytree(one, few / one.name)
-    less = _cpu_s(lambda: _grade(few, folder / "out"))
-    more = _cpu_s(lambda: _grade(submissions, folder / "out"))
+    less = _cpu_s(lambda: _grade(measured, few))
+    more = _cpu_s(lambda: _grade(measured, submissions))
     return (more - less) / (MANY - FEW)
 
 
@@ -163,13 +171,18 @@ def _first_answer(launcher: "ForkLauncher", assignment: "Assignment", layers: Se
         conversation.scan()
 
 
-def _grade(submissions: Path, out: Path, jobs: int = 1) -> None:
-    _run(["-m", "grader", str(submissions), "-o", str(out), "--force", "--isolation", "best", "-j", str(jobs)])
+def _grade(measured: _Measured, submissions: Path) -> None:
+    _run(["-m", "grader", *_grading(measured, submissions, 1)])
 
 
-def _peak_mib(submissions: Path, out: Path, jobs: int) -> float:
+def _grading(measured: _Measured, submissions: Path, jobs: int) -> list[str]:
+    options = ["-a", measured.assignment, "-o", str(measured.folder / "out"), "--force", "--isolation", "best"]
+    return [str(submissions), *options, "-j", str(jobs)]
+
+
+def _peak_mib(measured: _Measured, jobs: int) -> float:
     """Largest sum of proportional set sizes over the processes of a run while all its workers live, in MiB."""
-    arguments = ["-m", "grader", str(submissions), "-o", str(out), "--force", "--isolation", "best", "-j", str(jobs)]
+    arguments = ["-m", "grader", *_grading(measured, measured.different, jobs)]
     process = subprocess.Popen(
         [sys.executable, *arguments], cwd=COURSE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -201,8 +214,8 @@ def _proportional_kib(pid: int) -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
 
 
-def _in_this_process(what: str) -> str:
-    return _run([str(COURSE / "benchmarks/bare_fork.py"), what])
+def _bare(assignment: str, *what: str) -> str:
+    return _run([str(COURSE / "benchmarks/bare_fork.py"), assignment, *what])
 
 
 # --- measuring --------------------------------------------------------------------------------------------------

@@ -1,13 +1,17 @@
 """The course: a folder with `assignments/` and `reference/`, and which assignment a folder of homework answers."""
 
 import difflib
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.assignment import FILE, Assignment, read_assignment
 from grader.fault import Fault
+
+#: A function or class at the top level of a file.
+_DEFINITION = re.compile(r"^(?:def|class) +(\w+)", re.MULTILINE)
 
 
 class CourseError(Fault):
@@ -53,8 +57,13 @@ class Course:
                 asked.setdefault(part.file, set()).update(part.callables)
         return asked
 
-    def assignment_for(self, files: Iterable[str]) -> Assignment:
+    def assignment_for(self, files: Iterable[str], texts: Callable[[], Iterable[str]] = tuple) -> Assignment:
         """The assignment whose stub names most of these file names match; the only one, when none match.
+
+        Args:
+            files: names of files of submissions.
+            texts: gives the texts of some of these files. Where several assignments have a stub of one name, the one
+                decides whose callables they define most of.
 
         Raises:
             CourseError: several match as well, or none does and there are several.
@@ -68,12 +77,27 @@ class Course:
         matches = {found.name: sum(counted[file.lower()] for file in found.files) for found in assignments}
         most = max(matches.values())
         best = [found for found in assignments if matches[found.name] == most]
+        if len(best) > 1 and most:
+            best = _most_defined(best, texts())
         if len(best) > 1:
             what = (
                 "the files match these assignments equally well" if most else "the files match no assignment; there are"
             )
             raise CourseError(f"{what}: {', '.join(found.name for found in best)}; say which one with -a")
         return best[0]
+
+
+def _most_defined(assignments: Sequence[Assignment], texts: Iterable[str]) -> list[Assignment]:
+    """The assignments of whose callables the texts define the largest share."""
+    defined = Counter(name for text in texts for name in set(_DEFINITION.findall(text)))
+
+    def share(assignment: Assignment) -> float:
+        names = [name for part in assignment.parts for name in part.callables]
+        return sum(defined[name] for name in names) / len(names)
+
+    shares = {found.name: share(found) for found in assignments}
+    most = max(shares.values())
+    return [found for found in assignments if shares[found.name] == most]
 
 
 def find_course(start: Path) -> Course:

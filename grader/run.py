@@ -21,7 +21,6 @@ from grader.fault import Fault
 from grader.final import Finals, finals_of
 from grader.find import Found, matching
 from grader.header import continued, make_header
-from grader.intake import file_names
 from grader.launch import ONE_THREAD, ForkLauncher, SpawnLauncher, Zygote, can_fork
 from grader.publish import publish_class, publish_submission
 from grader.render.overview import Overview
@@ -30,6 +29,7 @@ from grader.resume import earlier_report, gone, must_match, seed_of, split
 from grader.roll import Roll, call_roll, head, sign
 from grader.store import Earlier, Store
 from grader.terminal import Screen
+from grader.which import assignment_of
 from grader.worker.sandbox.privileges import hide_memory
 
 #: Exit codes of `grade`; one that was interrupted has that of its signal.
@@ -95,7 +95,7 @@ def _run(options: Options, store: Store, screen: Screen) -> int:
     asked = course.asked(name) if name else course.asked()
     with call_roll(options.folder, list(asked), options.roster, is_single=options.is_single) as roll:
         found = matching(roll.submissions, options.only, options.folder)
-        assignment = course.assignment(name) if name else course.assignment_for(file_names(found, asked))
+        assignment = course.assignment(name) if name else assignment_of(course, found)
         store.must_be_usable()
         with store.locked():
             return _grade_into(store, options, course, assignment, found, roll, screen)

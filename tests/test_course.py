@@ -117,6 +117,15 @@ def test_course_tie_is_an_error_that_names_both(course):
     ) == refusal(course.assignment_for, ["mix.py"])  # fmt: skip
 
 
+def test_course_tie_is_settled_by_what_the_files_define(course):
+    """Two assignments have a stub of one name, and ask for other functions in it."""
+    add_assignment(course, "other", "mix")
+    ours, theirs = "def mix(x): ...\ndef gate(x): ...", "import torch\ndef f(x): ...\ndef mix(x): ..."
+
+    assert "other" == course.assignment_for(["mix.py"], lambda: [theirs]).name
+    assert "tiny" == course.assignment_for(["mix.py"], lambda: [ours, ours, theirs]).name
+
+
 def test_course_files_that_match_nothing_are_an_error_that_lists_all(course):
     """With several assignments, strange files need a word."""
     add_assignment(course, "other", "weigh")

@@ -176,7 +176,7 @@ def test_answer_gradient_of_an_output_written_into_afterwards_is_an_error_of_the
 
 @pytest.mark.parametrize(
     "body",
-    ["return x[0]", "return None", "return (x > 0)", "return x.to_sparse()", "return (x, x, x)[3:]", "return 'x'"],
+    ["return x[0]", "x + 1", "return (x > 0)", "return x.to_sparse()", "return (x, x, x)[3:]", "return 'x'"],
 )
 def test_answer_backward_pass_of_what_is_no_output_is_not_asked_for(answer_of, body):
     """Gradients start from a floating tensor of the right shape, or not at all."""
@@ -184,6 +184,14 @@ def test_answer_backward_pass_of_what_is_no_output_is_not_asked_for(answer_of, b
 
     assert isinstance(outcome.reply, Returned)
     assert outcome.backward is None
+
+
+def test_answer_of_a_function_left_empty_is_that_it_is_not_filled_in(answer_of):
+    """As in stubs that return None where others raise."""
+    reply = answer_of("y, weights = None, None\npass\nreturn y, weights").reply
+
+    assert isinstance(reply, Raised)
+    assert reply.is_unfilled
 
 
 def test_answer_backward_pass_starts_from_the_first_of_several_values(answer_of):

@@ -21,7 +21,7 @@ def tree_of(outcome):
 @pytest.mark.parametrize(
     ("body", "kind", "type_name", "text"),
     [
-        ("return None", "other", "NoneType", "None"),
+        ("return print()", "other", "NoneType", "None"),
         ("return 'yes'", "other", "str", "'yes'"),
         ("return 'y' * 1000", "other", "str", f"'{'y' * 200}' ..."),
         ("return float('nan')", "other", "float", "nan"),

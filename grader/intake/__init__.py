@@ -23,7 +23,7 @@ from grader.intake.pieces import read_pieces
 from grader.intake.tree import IntakeError, Tree
 from grader.names import archive_id, file_of, is_notebook, is_python
 
-__all__ = ["IntakeError", "Notebook", "Tree", "file_names", "read_notebook", "read_tree"]
+__all__ = ["IntakeError", "Notebook", "Tree", "file_names", "read_notebook", "read_tree", "texts"]
 
 #: Archives and notebooks looked into to tell which assignment a class answers; each costs a process.
 _MOST_ASKED = 20
@@ -67,6 +67,22 @@ def file_names(found: Iterable[Found], asked: Mapping[str, Collection[str]] | No
         if not tree.files:
             for data in islice(tree.notebooks.values(), _MOST_ASKED):
                 yield from files_answered(data, asked or {})
+
+
+def texts(found: Iterable[Found], asked: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """Texts of the Python files of some submissions, to tell which of several assignments they answer.
+
+    `asked`: by stub file, the names it asks for, which are taken from notebooks.
+
+    Raises:
+        IntakeError: this machine has no descriptor or process left for looking.
+    """
+    for one in islice(found, _MOST_ASKED):
+        tree = read_tree(one)
+        yield from (data.decode("utf-8", errors="replace") for data in tree.files.values())
+        if not tree.files:
+            for notebook in islice(tree.notebooks.values(), _MOST_ASKED):
+                yield from read_notebook(notebook, "notebook", asked).texts.values()
 
 
 def _names(found: Found) -> Iterator[str]:

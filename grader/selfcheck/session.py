@@ -16,9 +16,9 @@ from grader.course import Course, CourseError, find_course
 from grader.find import FindError, Found, find_file, find_folder
 from grader.handout.header import Handout, find_handout
 from grader.header import make_header
-from grader.intake import file_names
 from grader.launch import ONE_THREAD, ForkLauncher, Launcher, SpawnLauncher, Zygote, can_fork
 from grader.report import Feedback, RunHeader
+from grader.which import assignment_of
 from grader.worker.sandbox.privileges import hide_memory
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def find_subject(folder: Path, name: str | None, course: Path | None) -> Subject
     if place is None:
         handout = _handout(folder, name)
         return Subject(found=found, assignment=handout.assignment, header=_header_of(handout), source=handout)
-    assignment = place.assignment(name) if name else place.assignment_for(file_names([found], place.asked()))
+    assignment = place.assignment(name) if name else assignment_of(place, [found])
     header = make_header(assignment, assignment.published_seed, assignment.limits.call_s)
     return Subject(found=found, assignment=assignment, header=header, source=place)
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import torch
 
 from . import describe
+from .unfilled import is_empty, is_left_empty
 from .wire import Frame
 
 #: Innermost lines of a traceback that are reported.
@@ -131,6 +132,8 @@ class Answerer:
             *[_argument(node, handed) for node in header["args"]],
             **{name: _argument(node, handed) for name, node in header["kwargs"].items()},
         )
+        if is_left_empty(function, result):
+            raise NotImplementedError
         stage.name = "result"
         kept = [getattr(function, name, None) for name in header["keeps"]]
         reply = _returned(result, before, handed, kept)
@@ -154,6 +157,8 @@ class Answerer:
         observed = describe.parameters(module)
         shapes = {name: list(value.shape) for name, value in wanted.items()}
         is_right = observed == shapes if spec["strict"] else shapes.items() <= observed.items()
+        if not observed and wanted and is_empty(module):
+            raise NotImplementedError
         if not is_right or not {names.get(name, name) for name in header["reads"]} <= observed.keys():
             return Frame({"status": "wrong_parameters", "observed": observed, "type": type(module).__name__}, {})
         parameters = dict(module.named_parameters())
