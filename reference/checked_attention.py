@@ -121,9 +121,7 @@ class Attention(nn.Module):
         return mixed, kept
 
 
-def fused_attention(
-    query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None = None
-) -> tuple[Tensor, None]:
+def fused_attention(query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None = None) -> tuple[Tensor, None]:
     """Call the library's function on the same arguments: a second opinion on what is right.
 
     Returns:

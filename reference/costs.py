@@ -1,7 +1,7 @@
 """What attention costs: shapes, bytes and floating-point operations, counted by hand.
 
-A product of [m, k] and [k, n] takes m * n * k multiplications and as many additions: 2 * m * n * k operations. Products of
-matrices are counted and nothing else: no softmax, no scaling, no biases.
+A product of [m, k] and [k, n] takes m * n * k multiplications and as many additions: 2 * m * n * k operations.
+Products of matrices are counted and nothing else: no softmax, no scaling, no biases.
 
 Source: Kaplan et al. 2020, "Scaling Laws for Neural Language Models", section 2.1, for the way of counting.
 """
@@ -9,9 +9,7 @@ Source: Kaplan et al. 2020, "Scaling Laws for Neural Language Models", section 2
 Shape = tuple[int, ...]
 
 
-def cross_attention_shapes(
-    batch: int, queries: int, keys: int, dim: int, value_dim: int
-) -> tuple[Shape, Shape, Shape]:
+def cross_attention_shapes(batch: int, queries: int, keys: int, dim: int, value_dim: int) -> tuple[Shape, Shape, Shape]:
     """Shapes on the way of a cross-attention with one head.
 
     Args:

@@ -24,8 +24,7 @@ def to_multihead_mask(allowed: Tensor) -> Tensor:
     """
     if allowed.dtype != torch.bool:
         raise TypeError("nn.MultiheadAttention: the mask must be Boolean")
-    is_ignored = ~allowed
-    return is_ignored
+    return ~allowed
 
 
 def to_sdpa_mask(allowed: Tensor) -> Tensor:
@@ -35,8 +34,7 @@ def to_sdpa_mask(allowed: Tensor) -> Tensor:
     """
     if allowed.dtype != torch.bool:
         raise TypeError("scaled_dot_product_attention: the mask must be Boolean")
-    takes_part = allowed
-    return takes_part
+    return allowed
 
 
 def causal_mask(length: int) -> Tensor:
@@ -50,8 +48,7 @@ def causal_mask(length: int) -> Tensor:
     """
     query_position = torch.arange(length)[:, None]
     key_position = torch.arange(length)
-    is_seen = key_position <= query_position
-    return is_seen
+    return key_position <= query_position
 
 
 def key_padding_mask(lengths: Tensor, key_length: int) -> Tensor:

@@ -2,7 +2,7 @@
 
 An order lists old positions: the token that was at `order[i]` comes to position i, as in `tokens[:, order]`.
 
-Source: Lee et al. 2019, "Set Transformer", section 2, property 1: attention without positions is permutation equivariant.
+Source: Lee et al. 2019, "Set Transformer", section 3: attention without positions is permutation equivariant.
 """
 
 import torch

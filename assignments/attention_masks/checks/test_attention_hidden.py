@@ -19,7 +19,7 @@ def inputs(given, batch=2, queries=4, keys=6, dim=5, value_dim=3):
     )
 
 
-@attention.check(points=1, requires="output_of_cross_attention", hint="what is a softmax over nothing, and 0 divided by 0?")
+@attention.check(points=1, requires="output_of_cross_attention", hint="what is a softmax over nothing? What is 0 / 0?")
 def test_no_key_or_no_width_raises(student, given):
     """An empty source, and vectors of no elements, are a ValueError."""
     query, key, value = inputs(given)

@@ -41,7 +41,7 @@ def test_shapes_of_cross_attention(student, given):
     ).says()
 
 
-@memory.check(points=3.5, hint="how many scores does one head of one sample have, and what does the size of a token change?")
+@memory.check(points=3.5, hint="how many scores has one head of one sample, and what does the size of a token change?")
 def test_memory_of_the_scores(student, given):
     """In bytes, of single, double and half precision."""
     student(2, 128, 64, 8, 4).says()
@@ -65,7 +65,7 @@ def test_flops_of_the_feed_forward_part(student, given):
     student(*sizes(given)).says()
 
 
-@dominant.check(points=3, hint="divide both numbers of operations by what they have in common, and compare what is left")
+@dominant.check(points=3, hint="divide both numbers of operations by what they have in common; what is left?")
 def test_part_that_dominates(student, given):
     """Short, middling and long sequences, for a small and a large size of a token."""
     for dim, heads in ((64, 8), (10 * given.whole("tens", 30, 50), 5)):
@@ -73,7 +73,7 @@ def test_part_that_dominates(student, given):
             student(3, length, dim, heads).says(among=PARTS)
 
 
-@threshold.check(points=3, hint="with how many tokens do both parts take as many operations, and is that number enough?")
+@threshold.check(points=3, hint="with how many tokens do both parts take as many operations? Is that number enough?")
 def test_tokens_from_which_attention_dominates(student, given):
     """For a width of 64, and for two that nobody can have written down."""
     for dim in (64, given.whole("dim", 100, 300), given.whole("other dim", 400, 900)):
@@ -97,19 +97,20 @@ def test_reordered_tokens(student, given):
     answer.matches()
     answer.leaves_inputs_unchanged()
     output, weights = attended(before[:, order], before[:, order])
-    answer.holds("it is what attention gives for the reordered tokens", answer.value("new_output"), output, of="new_output")
-    answer.holds("it is what attention gives for the reordered tokens", answer.value("new_weights"), weights, of="new_weights")
+    for name, right in (("new_output", output), ("new_weights", weights)):
+        answer.holds("it is what attention gives for the reordered tokens", answer.value(name), right, of=name)
 
 
 @source.check(points=3, hint="the output of a query is a sum over the keys: what does a sum make of another order?")
 def test_reordered_source(student, given):
     """Three queries, five keys that change places with their values. It is what attention gives."""
-    queries, keys, order = given.vectors("queries", 2, 3, 4), given.vectors("keys", 2, 5, 4), given.permutation("order", 5)
+    queries, keys = given.vectors("queries", 2, 3, 4), given.vectors("keys", 2, 5, 4)
+    order = given.permutation("order", 5)
     answer = student(*attended(queries, keys), order)
     answer.matches()
     output, weights = attended(queries, keys[:, order])
-    answer.holds("it is what attention gives for the reordered keys", answer.value("new_output"), output, of="new_output")
-    answer.holds("it is what attention gives for the reordered keys", answer.value("new_weights"), weights, of="new_weights")
+    for name, right in (("new_output", output), ("new_weights", weights)):
+        answer.holds("it is what attention gives for the reordered keys", answer.value(name), right, of=name)
 
 
 @mask.check(points=3, hint="a token is a row of the mask, and a column too")
@@ -124,7 +125,7 @@ def test_reordered_mask(student, given):
 
 @survives.check(points=3, hint="when is the mask that reordered tokens would need the one that is there?")
 def test_mask_that_survives_reordering_or_not(student, given):
-    """Everything allowed, causal, each token alone, two groups whose tokens stay or do not stay in their group, a ring."""
+    """Everything allowed, causal, each token alone, two groups whose tokens stay within them or do not, a ring."""
     groups = torch.block_diag(torch.ones(2, 2), torch.ones(3, 3)).bool()
     ring = torch.eye(5).roll(1, dims=1).bool()
     first_key = torch.zeros(5, 5).bool()

@@ -28,8 +28,8 @@ def scaled_dot_product_attention(
         weights: [B, L, S]; each row sums to 1, and the weight of a forbidden key is exactly 0.
 
     Raises:
-        ValueError: wrong number of axes, of samples, of keys and values, or wrong width; no key, or no width; a score or
-            a value that is infinite or NaN; a mask that cannot be broadcast; a query with nothing allowed.
+        ValueError: wrong number of axes, of samples, of keys and values, or wrong width; no key, or no width; a
+            score or a value that is infinite or NaN; a mask that cannot be broadcast; a query with nothing allowed.
         TypeError: the mask is not Boolean.
 
     Example: the query is zero, so that all scores are 0. The mask forbids the second of three keys: the other two
