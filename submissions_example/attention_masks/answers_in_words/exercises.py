@@ -36,7 +36,9 @@ def reorder_source(output, weights, order):
 
 
 def reorder_mask(allowed, order):
-    return None
+    rows = allowed[order]
+    mask = rows[:, order]
+    print(mask)
 
 
 def survives_reordering(allowed, order):
