@@ -54,6 +54,8 @@ class Callable(_Section):
     returns: Annotated[tuple[str, ...], Field(min_length=1)]
     #: Attributes of a module that hold a value once `forward` has run; claimed like returned ones.
     keeps: tuple[str, ...] = ()
+    #: Whether a mask that is returned stands for the one it is broadcast to; false where the task states its shape.
+    is_broadcast: bool = True
     #: How a module's parameters are told from one another: by the names that the task gives them; or by structure,
     #: where students name the parts as they like.
     parameters: Literal["by name", "by structure"] = "by name"

@@ -41,6 +41,8 @@ def fail_unanswered(
     if neighbour:
         fail(Verdict.BLOCKED, neighbour, about)
     parameters = {name: tuple(value.shape) for name, value in call.payload.parameters.items()}
+    if call.build is not None and call.reads:  # such a call sets none
+        parameters = dict(examination.oracle.parameter_shapes(call.part, call.name, call.build.arguments))
     fact = NoAnswer(
         failed=failed,
         is_backward=is_backward,

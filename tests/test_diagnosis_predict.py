@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from sample_course import Pupil, own_reference
-from sample_mistakes import TINY, entry, given_by, make_case, right_mix, write_mistaken_course
+from sample_mistakes import SCALE, TINY, entry, given_by, make_case, right_mix, write_mistaken_course
 
 from grader.checks import Student
 from grader.diagnosis.predict import NOTHING
@@ -80,6 +80,24 @@ def test_predictions_with_other_gradients_do_not_agree(case_of):
         return query * key.detach() * 2, query + key + 1
 
     assert [0] == disagreeing(case, case.predictions, detached)
+
+
+def test_predictions_of_a_mask_are_what_it_is_broadcast_to_unless_its_shape_is_stated(case_of):
+    """Where the task names the shape, one that is only broadcast to it is another answer."""
+
+    def one_row(length):
+        if length < 0:
+            raise ValueError("negative")
+        return torch.ones(1, length, dtype=torch.bool)
+
+    case = case_of("gate", tiny=TINY.replace(".tril()", ""), mistakes=SCALE)
+    part, *others = case.assignment.parts
+    stated = part.callables["gate"].model_copy(update={"is_broadcast": False})
+    part = part.model_copy(update={"callables": {**part.callables, "gate": stated}})
+    strict = replace(case, assignment=case.assignment.model_copy(update={"parts": (part, *others)}))
+
+    assert [] == disagreeing(case, case.predictions, one_row)
+    assert [0, 1] == disagreeing(strict, strict.predictions, one_row)
 
 
 def test_predictions_missing_gradient_counts_as_zero(case_of):

@@ -14,6 +14,13 @@ def stub(query, key):
     return y, weights
 
 
+def sizes(query, key):
+    """Compute attention."""
+    _, _width = query.shape
+    y, weights = None, None
+    return y, weights
+
+
 def no_return(query):
     """Attend."""
 
@@ -34,14 +41,15 @@ class Stub(nn.Module):
 
     def forward(self, x):
         """Attend."""
+        self.weights = None
         y, weights = None, None
         return y, weights
 
 
-@pytest.mark.parametrize("function", [stub, no_return, Stub()])
+@pytest.mark.parametrize("function", [stub, sizes, no_return, Stub()])
 def test_unfilled_function_that_only_returns_none_is_left_empty(function):
-    """One that returns names set to None, one without a return, a module's forward."""
-    result = function(*([torch.ones(2, 2)] * (2 if function is stub else 1)))
+    """Names that are set to None are returned, the shape is taken apart, nothing is returned; a module's forward."""
+    result = function(*([torch.ones(2, 2)] * (2 if function in (stub, sizes) else 1)))
 
     assert is_left_empty(function, result)
 

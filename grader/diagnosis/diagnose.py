@@ -8,11 +8,12 @@ from grader.asking import observe
 from grader.assignment import Assignment
 from grader.diagnosis import recognise
 from grader.diagnosis.confirm import Failures
-from grader.diagnosis.explain import Account, account_for, slots
+from grader.diagnosis.explain import Account, account_where_draws_differ, slots
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.predict import Answers, Made, Predictions
 from grader.diagnosis.said import are_identical
 from grader.diagnosis.search import Budget
+from grader.diagnosis.traits import DRAWN_OTHERWISE
 from grader.examination import Examination
 from grader.examine import Examined
 from grader.outcome import Died, Forbidden, Garbled, MissingName, NotAsked, Outcome, Raised, TimedOut
@@ -116,10 +117,7 @@ class Diagnostics:
         if Verdict.UNSTABLE in failed.values() or not predictions.are_for_sets:  # one alone could make it random
             budget = Budget(0)
         confirm = Failures(examination, predictions).are_alike
-        account = account_for(predictions, observations, budget, confirm, suspects)
-        settled = {key: one for key, one in observations.items() if not one.question.call.is_random}
-        if account is None and len(settled) < len(observations):  # right code may draw in another way
-            account = account_for(predictions, settled, budget, confirm, suspects)
+        account = account_where_draws_differ(predictions, observations, budget, confirm, suspects)
         if account is None:
             return recognise.unexplained(examination, predictions, observations, failed)
         suspects.append(account.sets)
@@ -155,15 +153,23 @@ class Diagnostics:
         for slot in made if left else ():
             slightly = self._checks(_slightly_shown(predictions, account.sets[0], slot[0]), left)
             shown_by[slot[0]] = tuple(check for check in failed if check in {*shown_by[slot[0]], *slightly})
+        drawn = tuple(check for check in _not_shown(shown_by, failed) if self._is_left_to_luck(check, predictions))
+        if drawn:
+            shown_by[DRAWN_OTHERWISE.id] = drawn
         return Explanation(
             part=predictions.part,
             callable=predictions.name,
             mistakes=made,
-            traits=account.traits,
+            traits=(*account.traits, *([DRAWN_OTHERWISE] if drawn else [])),
             # A failed check that nothing named shows in has a cause that is not known.
             is_whole=not _not_shown(shown_by, failed),
             shown_by=shown_by,
         )
+
+    def _is_left_to_luck(self, check: str, predictions: Predictions) -> bool:
+        """Whether all that a check asks of the callable is random."""
+        asked = self._put_by.get(check, frozenset()) & predictions.questions.keys()
+        return bool(asked) and all(predictions.questions[key].call.is_random for key in asked)
 
     def _checks(self, keys: Iterable[str], failed: Mapping[str, Verdict]) -> tuple[str, ...]:
         """The failed checks that put one of these questions."""

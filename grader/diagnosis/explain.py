@@ -61,6 +61,30 @@ def account_for(
     return None
 
 
+def account_where_draws_differ(
+    predictions: Predictions,
+    observations: Mapping[str, Observation],
+    budget: Budget,
+    confirm: Confirm,
+    suspects: Sequence[Sequence[Made]] = (),
+) -> Account | None:
+    """The same where some answers are left to luck, which right code may try in another way.
+
+    What was drawn is looked at where one mistake explains it, or one more beside those that explain all else.
+    """
+    settled = {key: one for key, one in observations.items() if not one.question.call.is_random}
+    if len(settled) == len(observations):
+        return account_for(predictions, observations, budget, confirm, suspects)
+    found = account_for(predictions, observations, Budget(0), confirm, suspects)
+    if found:
+        return found
+    found = account_for(predictions, settled, budget, confirm, suspects)
+    if found is None or not found.sets:
+        return found
+    beside = Budget(2 * len(predictions.candidates))
+    return account_for(predictions, observations, beside, confirm, [*suspects, found.sets]) or found
+
+
 def _ways(
     said: Mapping[str, Said], predictions: Predictions, observations: Mapping[str, Observation]
 ) -> Iterator["_SetAside"]:

@@ -57,7 +57,8 @@ class Predictions:
         self._answers = answers
         observations = tuple(rehearsed)
         self.questions: Mapping[str, Question] = {one.question.key: one.question for one in observations}
-        self._trees = {one.question.key: _tree(one) for one in observations}
+        is_broadcast = assignment.callable(part, name).is_broadcast
+        self._trees = {one.question.key: _tree(one, is_broadcast) for one in observations}
         #: The right answers.
         self.right: Mapping[str, Said] = {one.question.key: self.read(one) for one in observations}
         #: Mistakes that the callable could show.
@@ -188,7 +189,9 @@ def _same_gradient(
     return same_numbers(one, other, allowed)
 
 
-def _tree(observation: Observation) -> Node | None:
-    """What a right answer looks like; None where it is no value."""
+def _tree(observation: Observation, is_broadcast: bool) -> Node | None:
+    """What a right answer looks like; None where it is no value, and where it is one mask that stands for no other."""
     reply = observation.outcome.reply
-    return reply.tree if isinstance(reply, Returned) else None
+    if not isinstance(reply, Returned) or (reply.tree.dtype == "bool" and not is_broadcast):
+        return None
+    return reply.tree

@@ -17,7 +17,7 @@ from grader.diagnosis.traits import (
     Trait,
 )
 from grader.examination import Examination
-from grader.outcome import Raised, Returned
+from grader.outcome import Node, Raised, Returned
 from grader.question import Observation
 from grader.verdict import Verdict
 
@@ -38,7 +38,7 @@ def stated(
     elsewhere = [one for one, reply in raised if _is_about_a_device(reply.message)]
     if elsewhere:
         return _statement(predictions, OTHER_DEVICE, failed, _place(elsewhere))
-    if len(raised) < len(observations) and all(_is_nothing(one.outcome.reply) for one in observations.values()):
+    if len(raised) < len(observations) and all(map(_is_nothing, observations.values())):
         return _statement(predictions, RETURNS_NOTHING, failed)
     return None
 
@@ -93,16 +93,23 @@ def _statement(predictions: Predictions, trait: Trait, checks: Iterable[str], ev
 def _place(observations: Iterable[Observation]) -> str:
     """Where the first of these raised, and what: of visible checks, since students read it. Empty where none is."""
     for raised in (one.outcome.reply for one in observations if one.question.is_visible):
-        if isinstance(raised, Raised):
+        if isinstance(raised, Raised) and (raised.frames or raised.message):
             line = raised.frames[-1] if raised.frames else None
             where = f"{line.file}, line {line.line}: {line.text.strip()}: " if line else ""
             return f"{where}{raised.type}: {raised.message.partition(chr(10))[0]}"[:300]
     return ""
 
 
-def _is_nothing(reply: object) -> bool:
-    """Whether a call ended without a value, or with an error that is right."""
-    return isinstance(reply, Raised) or (isinstance(reply, Returned) and reply.tree.type == "NoneType")
+def _is_nothing(one: Observation) -> bool:
+    """Whether a call ended without a value, or with an error that is right; or was not made, only a module."""
+    reply = one.outcome.reply
+    if isinstance(reply, Raised) or one.question.call.reads:
+        return True
+    return isinstance(reply, Returned) and bool(reply.tree.values) and all(map(_is_none, reply.tree.values))
+
+
+def _is_none(node: Node) -> bool:
+    return node.type == "NoneType"
 
 
 def _is_about_a_device(message: str) -> bool:

@@ -67,6 +67,14 @@ ERROR_MISSING = Trait(
     hint="Read again for which inputs the task asks for an error, and of which kind.",
     price=Decimal("1.5"),
 )
+DRAWN_OTHERWISE = Trait(
+    id="drawn-otherwise",
+    title="What is drawn at random is not drawn as the task says",
+    explanation="The task says how some numbers are to be drawn, such as those that a new layer begins with: from "
+    "which distribution, and in which range. Those that were drawn do not look like it.",
+    hint="Which distribution does the task name for these numbers, and which line of your code draws from it?",
+    price=Decimal(2),
+)
 DIFFERS = Trait(
     id="answers-differ-between-calls",
     catalogue=("P02", "P03", "P10"),
@@ -99,10 +107,10 @@ OTHER_DEVICE = Trait(
 )
 RETURNS_NOTHING = Trait(
     id="returns-nothing",
-    title="Nothing is returned",
-    explanation="The function ends without a return statement that is reached, so what it has computed is lost and the "
-    "caller gets None.",
-    hint="Which line hands the result back to the caller, and is it reached?",
+    title="What is returned is None",
+    explanation="Either no return statement is reached, so that what was computed is lost; or what is returned is a "
+    "name that still holds the None it was given at first, or the None that another function has returned.",
+    hint="Which line gives a result to the name that is returned, and is it reached?",
 )
 ONE_SIZE = Trait(
     id="right-for-some-sizes-only",
@@ -120,6 +128,7 @@ TRAITS = {
         STATE_KEPT,
         GRADIENT_LOST,
         ERROR_MISSING,
+        DRAWN_OTHERWISE,
         DIFFERS,
         NOT_FILLED_IN,
         NOT_THERE,

@@ -114,7 +114,8 @@ def _changed(predictions: Predictions, made: Made, key: str) -> Changed:
 
 def _example(grading: Grading, made: Made, questions: Sequence[Question]) -> SmallCall | None:
     """The smallest call found from the smallest of these questions on."""
-    starts = [one.call for one in questions if not one.history and one.call.dtype == "float64"]
+    calls = [one.call for one in questions if not one.history]
+    starts = [call for call in calls if call.dtype == "float64" and not call.is_random]
     if not starts:
         return None
     reference = grading.reference

@@ -5,7 +5,8 @@
     pass
     return y, weights
 
-Such a function does nothing but hand constants and its own arguments about.
+Such a function does nothing but hand constants, its own arguments and their attributes about: stubs take a shape apart,
+or set an attribute of a module to None.
 """
 
 import dis
@@ -22,6 +23,8 @@ _IDLE = (
     "LOAD_SMALL_INT",
     "LOAD_FAST",
     "STORE_FAST",
+    "LOAD_ATTR",
+    "STORE_ATTR",
     "BUILD_TUPLE",
     "BUILD_LIST",
     "UNPACK_SEQUENCE",
