@@ -169,12 +169,15 @@ def test_query_with_nothing_allowed_raises(student, given):
     hint="the rule speaks of scores, not of inputs: which finite numbers have a product that is not finite?",
 )
 def test_scores_that_are_not_finite_raise(student, given):
-    """NaN or infinity in a query or key, and products that overflow, are a ValueError."""
+    """NaN or infinity in a query or key, forbidden or not, and products that overflow, are a ValueError."""
     query, key, value = inputs(given)
     odd_query, odd_key = query.clone(), key.clone()
     odd_query[1, 2, 3], odd_key[0, 4, 1] = math.nan, math.inf
     student.raises(ValueError, odd_query, key, value, when="a score is NaN")
     student.raises(ValueError, query, odd_key, value, when="a score is infinite")
+    mask = torch.ones(3, 5, dtype=torch.bool)
+    mask[:, 4] = False
+    student.raises(ValueError, query, odd_key, value, mask, when="a score is infinite, that of a forbidden key")
     large_query, large_key = torch.zeros_like(query), torch.zeros_like(key)
     large_query[0, 1, 2] = large_key[0, 3, 2] = 1e200
     student.raises(ValueError, large_query, large_key, value, when="a score is infinite, though no input is")
