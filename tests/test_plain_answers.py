@@ -139,6 +139,7 @@ def test_steps(student, given):
 def test_share(student):
     """Of a thousand."""
     student(3, 4).says()
+    student(7, 3).says()
 
 
 @longer.check(points=1)
@@ -386,3 +387,16 @@ def test_check_at_home_mistake_is_named_from_the_record(checked):
     assert titles == {one.title for one in found.view.diagnoses}
     message = next(check.message for check in found.view.checks if check.title.startswith("Steps"))
     assert "observed  12" in message and "expected  24" in message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "title"),
+    [
+        ("rows / (1000 * columns)", "rows / columns * 0.01", "The share is ten times too large"),
+        ("2 * products", "torch.tensor(products)", "Each product is counted once"),
+        ("2 * products", "float(products)", "Each product is counted once"),
+    ],
+)
+def test_check_at_home_mistake_is_named_however_the_number_is_made(checked, old, new, title):
+    """With other rounding, as a tensor without axes, as a float."""
+    assert [title] == [one.title for one in checked(REFERENCE.replace(old, new)).view.diagnoses]
