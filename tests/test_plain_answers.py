@@ -392,7 +392,7 @@ def test_check_at_home_mistake_is_named_from_the_record(checked):
 @pytest.mark.parametrize(
     ("old", "new", "title"),
     [
-        ("rows / (1000 * columns)", "rows / columns * 0.01", "The share is ten times too large"),
+        ("rows / (1000 * columns)", "rows * (1 / columns) / 100", "The share is ten times too large"),
         ("2 * products", "torch.tensor(products)", "Each product is counted once"),
         ("2 * products", "float(products)", "Each product is counted once"),
     ],
