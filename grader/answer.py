@@ -84,10 +84,12 @@ class Answer:
                 fact = Differs(name=name, axes=self._axes(name), mismatch=mismatch, is_boolean=is_boolean)
                 self._fail(Verdict.WRONG_VALUE, fact)
 
-    def says(self, *names: str, among: Iterable[str] = ()) -> None:
+    def says(self, *names: str, among: Iterable[str] = (), case: str = "") -> None:
         """The named numbers and words (all, when none is named) are those of the reference. See `plain.same`.
 
-        `among`: the words that the task lets choose from, where it is a word; a message then names all of them.
+        Args:
+            among: the words that the task lets choose from, where it is a word; a message then names all of them.
+            case: what was asked about, for the message, where the shapes that went in do not tell.
         """
         _must_be_among(names, self._expected.plain, "a number or word that the reference gives")
         for name in names or tuple(self._expected.plain):
@@ -96,7 +98,9 @@ class Answer:
                 self._must_be_stable()
                 words = tuple(among) if isinstance(observed, str) else ()
                 is_strange = spelt(str(observed)) not in map(spelt, words)
-                fact = SaysOtherwise(name=name, observed=observed, expected=expected, among=words if is_strange else ())
+                fact = SaysOtherwise(
+                    name=name, observed=observed, expected=expected, among=words if is_strange else (), case=case
+                )
                 self._fail(Verdict.WRONG_VALUE, fact)
 
     def gradients_match(self, *names: str, source: str = "reference") -> None:

@@ -148,6 +148,8 @@ class SaysOtherwise:
     expected: Plain
     #: The words that it is one of; empty where the task gives no choice.
     among: tuple[str, ...] = ()
+    #: Which case was asked about, where the shapes that went in do not tell.
+    case: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

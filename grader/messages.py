@@ -347,6 +347,7 @@ def _says_otherwise(fact: SaysOtherwise, asked: Asked | None) -> list[str]:
     expected = f"one of {', '.join(map(text_of, fact.among))}" if fact.among else text_of(fact.expected)
     return [
         *_headline(asked, f"returned a wrong answer for {fact.name}"),
+        *([_row("case", fact.case)] if fact.case else []),
         _row("observed", text_of(fact.observed)),
         _row("expected", expected),
     ]

@@ -576,6 +576,13 @@ def test_messages_wrong_number_stands_beside_the_right_one():
     )
 
 
+def test_messages_wrong_number_says_which_case_was_asked_about():
+    """Where shapes do not tell."""
+    text = message(SaysOtherwise(name="follows", observed=False, expected=True, case="a causal mask"), ASKED)
+
+    assert ["  case      a causal mask", "  observed  False", "  expected  True"] == text.splitlines()[2:]
+
+
 def test_messages_word_that_was_not_offered_stands_beside_all_that_were():
     """Which of them is right is not said; what a student wrote is spelt out where it cannot be printed."""
     fact = SaysOtherwise(name="part", observed="\x1b[2J", expected="one", among=("one", "two"))
