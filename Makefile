@@ -45,7 +45,7 @@ load: $(READY)  ## a thousand submissions, three in ten of them hostile (some mi
 	$(BIN)/python benchmarks/load.py
 
 clean:
-	rm -rf .venv report build *.egg-info .hypothesis .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv report lab build *.egg-info .hypothesis .pytest_cache .mypy_cache .ruff_cache
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else \

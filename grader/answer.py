@@ -26,8 +26,9 @@ from grader.failure import (
     WrongShape,
     WrongStructure,
 )
+from grader.measured import Measured
 from grader.oracle import Expected
-from grader.outcome import Garbled, Gradients, Node, Outcome, Returned
+from grader.outcome import Garbled, Gradients, Node, Outcome, Returned, in_words
 from grader.plain import Plain, is_of_sort, plain_of, same, sort_of, spelt, text_of
 from grader.unanswered import asked, fail, fail_unanswered
 from grader.verdict import Verdict
@@ -77,7 +78,7 @@ class Answer:
         self._must_be_finite(observed)
         allowed = compare.allowance(self.tolerance, expected.values.values())
         for name in names:
-            mismatch = compare.compare(observed[name], expected.values[name], allowed)
+            mismatch = self._compared(name, observed[name], expected.values[name], allowed, source)
             if mismatch:
                 self._must_be_stable()
                 is_boolean = expected.values[name].dtype == torch.bool
@@ -114,7 +115,7 @@ class Answer:
         observed = {key: self._gradient(key, expected.gradients[key]) for key in keys}
         allowed = compare.allowance(self.tolerance, expected.gradients.values())
         for key in keys:
-            mismatch = compare.compare(observed[key], expected.gradients[key], allowed)
+            mismatch = self._compared(key, observed[key], expected.gradients[key], allowed, source)
             if mismatch:
                 self._must_be_stable()
                 self._fail(
@@ -292,12 +293,12 @@ class Answer:
         if name not in self._callable.keeps or node is None:
             self._wrong_structure(self.must_have_returned().tree)
         wanted = f"the tensor {name}, as self.{name}, once forward has run"
-        self._fail(Verdict.WRONG_TYPE, WrongStructure(found=_in_words(node), wanted=wanted, of=f"self.{name}"))
+        self._fail(Verdict.WRONG_TYPE, WrongStructure(found=in_words(node), wanted=wanted, of=f"self.{name}"))
 
     def _wrong_structure(self, tree: Node, wanted: str = "") -> NoReturn:
         names = self._callable.returns
         wanted = wanted or (f"a tuple ({', '.join(names)}) of tensors" if len(names) > 1 else f"the tensor {names[0]}")
-        self._fail(Verdict.WRONG_TYPE, WrongStructure(found=_in_words(tree), wanted=wanted))
+        self._fail(Verdict.WRONG_TYPE, WrongStructure(found=in_words(tree), wanted=wanted))
 
     def _must_be_finite(self, observed: Mapping[str, torch.Tensor]) -> None:
         for name, tensor in observed.items():
@@ -389,6 +390,25 @@ class Answer:
             return [f"param.{parameter}" for parameter in self.call.payload.parameters]
         return [f"arg.{name}"]
 
+    def _compared(
+        self, key: str, observed: torch.Tensor, expected: torch.Tensor, allowed: float, source: str
+    ) -> compare.Mismatch | None:
+        """Compare a value, or the gradient of that key; what differs from the library is kept, however little it is."""
+        largest, mismatch = compare.measure(observed, expected, allowed)
+        if source == "library":
+            kind, _, name = key.partition(".")  # a value's key is its name
+            self._examination.measure(
+                Measured(
+                    name=name or kind,
+                    is_gradient=bool(name),
+                    is_parameter=kind == "param",
+                    source=self._callable.library_title,
+                    difference=largest,
+                    allowed=allowed,
+                )
+            )
+        return mismatch
+
     def _expect(self, source: str) -> Expected:
         """The answer of a source to the question as it was put in float64."""
         return self._expected if source == "reference" else self._examination.oracle.expected(self._question, source)
@@ -430,21 +450,3 @@ def _node_of(answer: Answer, name: str, reply: Returned) -> Node | None:
 
 def _plain_name(key: str) -> str:
     return key.partition(".")[2]
-
-
-def _in_words(tree: Node) -> str:
-    if tree.kind == "tensor":
-        return tree.oddity or f"one tensor {list(tree.shape or ())}"
-    if tree.kind == "sequence":
-        return (
-            f"a {tree.type} of {tree.length}: {', '.join(_in_words(item) for item in tree.items)}"
-            if tree.items
-            else f"an empty {tree.type}"
-        )
-    return (
-        tree.text
-        if tree.text is not None and tree.type == "NoneType"
-        else f"{tree.type} {tree.text}"
-        if tree.text is not None
-        else f"an object of the class {tree.type}"
-    )

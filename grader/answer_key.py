@@ -13,7 +13,7 @@ from grader.diagnosis.edited import Edited
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.mistakes import Mistakes, Named
 from grader.diagnosis.predict import Answers
-from grader.diagnosis.taken_apart import reaching
+from grader.diagnosis.taken_apart import reaching, without_harmless
 from grader.examination import Respondent, RightAnswers
 from grader.oracle import Oracle
 from grader.trusted import TrustedRespondent
@@ -46,16 +46,21 @@ class ReferenceKey:
     def __init__(self, assignment: Assignment, oracle: Oracle, mistakes: Mistakes) -> None:
         """`mistakes`: all that the course knows. Raises MistakeError where an edit cannot be made."""
         self.oracle = oracle
-        targets = [oracle.target(part.name, name) for part in assignment.parts for name in part.callables]
+        targets: dict[str, list[tuple[str, str]]] = {}
+        for part in assignment.parts:
+            for name in part.callables:
+                targets.setdefault(name, []).append(oracle.target(part.name, name))
+        #: Those that some callable of the assignment uses.
+        self.reached = reaching(mistakes, [place for places in targets.values() for place in places])
         #: Those that some callable of the assignment can show.
-        self.mistakes = reaching(mistakes, targets)
+        self.mistakes = without_harmless(self.reached, targets)
         #: Makes references with mistakes in them.
         self.edited = Edited(self.mistakes)
         self._assignment = assignment
 
     def with_oracle(self, oracle: Oracle) -> "ReferenceKey":
         """The same, with other inputs behind it."""
-        return ReferenceKey(self._assignment, oracle, self.mistakes)
+        return ReferenceKey(self._assignment, oracle, self.reached)
 
     @property
     def named(self) -> Mapping[str, Named]:

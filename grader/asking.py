@@ -89,7 +89,12 @@ def make_call(
         name=target.name,
         arguments=positional,
         keywords=named,
-        build=build and replace(build, is_by_structure=about.parameters == "by structure"),
+        build=build
+        and replace(
+            build,
+            is_by_structure=about.parameters == "by structure",
+            is_without_spare_biases=about.spare_biases == "zero",
+        ),
         dtype=dtype,
         payload=examination.inputs.payload(tensors, parameters or {}),
         wants=wants,

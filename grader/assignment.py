@@ -59,9 +59,14 @@ class Callable(_Section):
     #: How a module's parameters are told from one another: by the names that the task gives them; or by structure,
     #: where students name the parts as they like.
     parameters: Literal["by name", "by structure"] = "by name"
+    #: What a bias is that the reference has not, of a layer whose weight a check sets: `random`, as the student's code
+    #: made it; or `zero`, where a layer made with its bias is to cost the check of the parameters and nothing else.
+    spare_biases: Literal["random", "zero"] = "random"
     #: Names of the axes of arguments and returned values: for messages, and to make the same call with other sizes. An
     #: argument with fewer axes has the last of these; one of length 1 is broadcast.
     axes: dict[str, tuple[str, ...]] = {}
+    #: Axes that are as long as another in every call: `key = "query"` where both are the tokens of one sequence.
+    equal: dict[str, str] = {}
     #: Whole-number arguments, of the call or of `__init__`, that are the size of an axis: argument to axis.
     sizes: dict[str, str] = {}
     #: Axes that are made of others: `dim = ["head", "head dim"]` says that dim is their product, head outermost.
@@ -72,11 +77,18 @@ class Callable(_Section):
     reference: str
     #: The same callable through PyTorch's own module; optional.
     library: str | None = None
+    #: What it is called there, for people.
+    library_title: str = "PyTorch"
 
     @property
     def values(self) -> tuple[str, ...]:
         """Names of all values of an answer: those returned, and those kept."""
         return (*self.returns, *self.keeps)
+
+    @cached_property
+    def lengths(self) -> dict[str, tuple[str, ...]]:
+        """The axes of each value, as `axes` has them, by the names of those whose length they have."""
+        return {name: tuple(self.equal.get(axis, axis) for axis in axes) for name, axes in self.axes.items()}
 
     @property
     def sources(self) -> dict[str, str]:
@@ -162,8 +174,20 @@ class Rules(_Section):
     forbidden: tuple[Annotated[str, AfterValidator(_forbidden_name)], ...] = ()
     #: Dotted names that a person should look at, as globs without regard to capitals; `*` stands for anything.
     flagged: tuple[str, ...] = ()
+    #: Whether a statement at the top of a stub file that fails costs no more than what it would have defined: for files
+    #: that hold much that is not asked for.
+    passes_over_failures: bool = False
     #: Installed packages, beside the standard library and the submission's own files.
     imports: tuple[Annotated[str, AfterValidator(_package_name)], ...] = ("torch", "numpy")
+
+
+class Lab(_Section):
+    """What `grade lab` experiments on."""
+
+    #: Which experiments: those of a module with one projection for queries, keys and values, and a causal mask.
+    kind: Literal["fused-self-attention"]
+    #: The class, of any part.
+    callable: str
 
 
 class Assignment(_Section):
@@ -181,6 +205,8 @@ class Assignment(_Section):
     rules: Rules = Rules()
     #: What handing in late costs; nothing where it is left out. Not part of the digest.
     late: LatePolicy | None = None
+    #: What is experimented on; nothing where it is left out. Not part of the digest.
+    lab: Lab | None = None
     #: What a callable loses whose mistakes are all known: `mistakes`, the price of each, once a submission; or
     #: `checks`, the points of every check that fails.
     scoring: Literal["checks", "mistakes"] = "mistakes"
@@ -224,6 +250,13 @@ class Assignment(_Section):
             self._unknown(f"callable of {part}", name, list(callables))
         return callables[name]
 
+    def part_of(self, name: str) -> Part:
+        """The first part that asks for a callable of that name. Raises AssignmentError, with near matches."""
+        for part in self.parts:
+            if name in part.callables:
+                return part
+        self._unknown("callable", name, [name for part in self.parts for name in part.callables])
+
     def must_know_prices(self, known: Iterable[str]) -> None:
         """Raise AssignmentError, with a near match, where `[prices]` names something that has no price.
 
@@ -242,9 +275,11 @@ class Assignment(_Section):
         """Identity of what decides a grade: what is stated here, the checks, and what they lead to in the reference.
 
         `[late]` is left out: it decides nothing of what code earns, and a deadline that moves makes nobody grade again.
+        So is `[lab]`, which has no part in a grade.
         """
         stated = tomllib.loads(self.where.read_text(encoding="utf-8"))
-        stated.pop("late", None)
+        for section in ("late", "lab"):
+            stated.pop(section, None)
         callables = (callable for part in self.parts for callable in part.callables.values())
         modules = {source.partition(":")[0] for callable in callables for source in callable.sources.values()}
         return digest_of(stated, self.checks, self.folder.parents[1] / "reference", modules)
@@ -283,6 +318,10 @@ def read_assignment(folder: Path) -> Assignment:
     ]
     if strange:
         raise AssignmentError("\n".join(strange))
+    if assignment.lab:
+        name = assignment.lab.callable
+        if assignment.part_of(name).callables[name].kind != "module":
+            raise AssignmentError(f"{file}, lab.callable: {name} is a function; wanted a module")
     return assignment
 
 
@@ -296,9 +335,15 @@ def _faults_of_axes(callable: Callable) -> Iterator[str]:
             yield f"axes.{name}: no argument, and nothing that is returned{near(name, values)}"
     axes = {axis for named in callable.axes.values() for axis in named} | callable.splits.keys()
     axes |= {axis for parts in callable.splits.values() for axis in parts}
-    for argument, axis in callable.sizes.items():
+    lengths = sorted(axes - callable.equal.keys())
+    for axis, other in callable.equal.items():
         if axis not in axes:
-            yield f"sizes.{argument}: got the axis {axis!r}{near(axis, sorted(axes))}"
+            yield f"equal.{axis}: no value has this axis{near(axis, sorted(axes))}"
+        elif other not in lengths:
+            yield f"equal.{axis}: got the axis {other!r}{near(other, lengths)}"
+    for argument, axis in callable.sizes.items():
+        if axis not in lengths:
+            yield f"sizes.{argument}: got the axis {axis!r}{near(axis, lengths)}"
     for station in callable.way:
         for axis in station.axes:
             if axis not in axes | {_POSITION}:
@@ -327,6 +372,7 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
         "feedback": Feedback,
         "rules": Rules,
         "late": LatePolicy,
+        "lab": Lab,
     }
     named = [step for step in path if isinstance(step, str) and step in sections]
     section = sections[named[-1]] if named else Assignment

@@ -80,6 +80,8 @@ class Build:
     is_double: bool = False
     #: Whether parameters beyond those that are set are an error.
     is_strict: bool = False
+    #: Whether biases that are not set are 0, of layers whose weights are set.
+    is_without_spare_biases: bool = False
     #: Whether the student names the module's parts, so that its parameters are found by structure; see `fitting`.
     is_by_structure: bool = False
     #: What the student calls the parameters, by the reference's names, where these differ.
@@ -139,6 +141,7 @@ class Call:
             "arguments": dict(self.build.arguments),
             "double": self.build.is_double,
             "strict": self.build.is_strict,
+            "without_spare_biases": self.build.is_without_spare_biases,
             "names": dict(self.build.names),
         }
         return {

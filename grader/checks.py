@@ -160,9 +160,13 @@ class Module:
         """Calling it must raise; `when` says in which case, for the message."""
         must_raise(self._examination, self._call(arguments, keywords, self._build), error, when)
 
-    def has_its_parameters(self, *arguments: Any) -> None:
-        """The module has the parameters the task names, whatever its `forward` does with these arguments."""
-        answer = ask(self._examination, self._call(arguments, {}, replace(self._build, is_strict=True)))
+    def has_its_parameters(self, *arguments: Any, may_have_more: bool = False) -> None:
+        """The module has the parameters the task names, whatever its `forward` does with these arguments.
+
+        `may_have_more`: others beside them are nobody's business.
+        """
+        build = replace(self._build, is_strict=not may_have_more)
+        answer = ask(self._examination, self._call(arguments, {}, build))
         reply = answer.outcome.reply
         if isinstance(reply, Returned):
             return

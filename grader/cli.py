@@ -12,7 +12,7 @@ from grader import __version__
 
 _OWN_OPTIONS = {"--help", "-h", "--version"}
 #: Commands in the order of the help text: each is a module of `commands`.
-_COMMANDS = ("run", "check", "handout", "export", "post", "compare", "new", "verify", "package", "doctor")
+_COMMANDS = ("run", "check", "lab", "handout", "export", "post", "compare", "new", "verify", "package", "doctor")
 
 
 class _FolderOrCommand(click.Group):
@@ -31,7 +31,7 @@ class _FolderOrCommand(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in _COMMANDS and args[0] not in _OWN_OPTIONS:
             args = ["run", *args]
-        elif args and Path(args[0]).is_dir():
+        elif args and Path(args[0]).is_dir() and _may_be_meant_as_folder(args[1:]):
             click.echo(
                 f"{args[0]} is taken as a command; to grade the folder of that name: grade ./{args[0]}",
                 err=True,
@@ -40,6 +40,11 @@ class _FolderOrCommand(click.Group):
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, "SUBMISSIONS [OPTIONS] | COMMAND [ARGS]...")
+
+
+def _may_be_meant_as_folder(rest: list[str]) -> bool:
+    """Whether what stands behind a command's name could stand behind a folder's: `run` takes one, and then options."""
+    return not rest or rest[0].startswith("-")
 
 
 @click.group(cls=_FolderOrCommand, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)

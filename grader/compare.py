@@ -40,14 +40,20 @@ def compare(observed: torch.Tensor, expected: torch.Tensor, allowed: float) -> M
 
     Compared in float64, Boolean as 0 and 1.
     """
+    return measure(observed, expected, allowed)[1]
+
+
+def measure(observed: torch.Tensor, expected: torch.Tensor, allowed: float) -> tuple[float, Mismatch | None]:
+    """The largest difference, NaN where one is, and what `compare` says."""
     observed, expected = observed.double(), expected.double()
     difference = (observed - expected).abs()
+    largest = float(difference.max()) if difference.numel() else 0.0  # NaN, where there is one
+    if largest <= allowed:
+        return largest, None
     is_close = difference <= allowed
-    if bool(is_close.all()):
-        return None
     ranked = torch.where(difference.isnan(), math.inf, difference).flatten()
     position = int(ranked.argmax())
-    return Mismatch(
+    return largest, Mismatch(
         differing=int((~is_close).sum()),
         total=observed.numel(),
         index=_unravel(position, tuple(observed.shape)),

@@ -263,6 +263,7 @@ class Conversation:
                 "stubs": [part.name for part in own.parts],
                 "asked": [name for part in own.parts for name in part.callables],
                 "refused": self._refused,
+                "passes_over_failures": own.rules.passes_over_failures,
                 "limits": {"cpu_s": limits.cpu_s, "memory_mib": limits.memory_mib, "files": limits.files},
                 "forbidden": own.rules.forbidden,
                 "flagged": own.rules.flagged,

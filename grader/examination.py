@@ -15,6 +15,7 @@ from grader.batch import Batch
 from grader.call import Call
 from grader.fitting import Fitting
 from grader.given import Inputs
+from grader.measured import Measured
 from grader.oracle import Expected, OracleError
 from grader.outcome import Outcome, WrongParameters
 from grader.question import Observation, Question
@@ -81,6 +82,8 @@ class Examination:
         self.oracle = oracle
         self.sources = sources
         self.printed = Printed()
+        #: How far the check at hand found its answers from the library's, the furthest of each name.
+        self.measured: dict[tuple[str, bool, str], Measured] = {}
         #: What came of every question, in the order they were first put, by key.
         self.observations: dict[str, Observation] = {}
         #: The questions of each check, by its id.
@@ -103,12 +106,19 @@ class Examination:
         their inputs.
         """
         self.printed = Printed()
+        self.measured = {}
         self._check = check
         self._is_visible = is_visible
         due = [batch for batch in self._batches if batch.is_visible == is_visible]
         self._batches = [batch for batch in self._batches if batch.is_visible != is_visible]
         for batch in due:
             self._put_together(batch)
+
+    def measure(self, one: Measured) -> None:
+        """Keep a difference that the check at hand found, unless a larger one of that name is known."""
+        known = self.measured.get(one.key)
+        if known is None or one.share > known.share:
+            self.measured[one.key] = one
 
     def new_handle(self) -> int:
         """A number that names one built module in the worker."""

@@ -232,7 +232,7 @@ def _read(test: dict[str, Any]) -> tuple[CheckResult, float]:
     check = metadata.get("check")
     passed = test["outcome"] == "passed"
     if check and passed == (check["verdict"] == Verdict.PASSED):
-        return CheckResult(**(check | {"verdict": Verdict(check["verdict"])})), float(call.get("duration", 0.0))
+        return CheckResult.of_metadata(check), float(call.get("duration", 0.0))
     crashes = [test[stage]["crash"] for stage in ("setup", "call", "teardown") if "crash" in test.get(stage, {})]
     reason = _where(crashes[0]) if crashes else test["outcome"]
     return CheckResult(

@@ -4,11 +4,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from grader.compare import Mismatch
-from grader.outcome import Failed, Forbidden, Raised
+from grader.outcome import (
+    Died,
+    Failed,
+    Forbidden,
+    Garbled,
+    MissingName,
+    NotAsked,
+    Raised,
+    TimedOut,
+    WrongParameters,
+)
 from grader.plain import Plain
 from grader.verdict import Verdict
 
 Shape = tuple[int, ...]
+#: What a call that gave no value is called; one that raised has several names.
+_VERDICTS: dict[type, Verdict] = {
+    Forbidden: Verdict.FORBIDDEN,
+    MissingName: Verdict.MISSING_NAME,
+    WrongParameters: Verdict.WRONG_PARAMETERS,
+    TimedOut: Verdict.TIMEOUT,
+    Died: Verdict.CRASHED,
+    Garbled: Verdict.CRASHED,
+    NotAsked: Verdict.BLOCKED,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,3 +220,16 @@ class CheckFailed(Exception):
         super().__init__(text)
         self.verdict = verdict
         self.fact = fact
+
+
+def verdict_of(failed: Failed) -> Verdict:
+    """The verdict for a call that gave no value."""
+    if not isinstance(failed, Raised):
+        return _VERDICTS[type(failed)]
+    if failed.is_out_of_memory:
+        return Verdict.OUT_OF_MEMORY
+    if failed.stage == "import":
+        return Verdict.IMPORT_ERROR
+    if failed.is_unfilled:
+        return Verdict.NOT_IMPLEMENTED
+    return Verdict.NO_GRADIENT if failed.stage == "backward" else Verdict.EXCEPTION

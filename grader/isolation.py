@@ -105,6 +105,14 @@ class Kept:
     #: What is missing for strong and how to get it; empty when nothing is.
     detail: str
 
+    @property
+    def refusal(self) -> str:
+        """What to say where it is less than strong, and strong was asked for."""
+        return (
+            f"isolation is {self.level}, wanted strong. {self.detail} `grade doctor` shows each layer; with "
+            "--isolation best the run goes on with what there is, and every report says so"
+        )
+
 
 def probe(launcher: Launcher, layers: Mapping[str, str], put_on: Collection[str] = LAYERS) -> Probed:
     """Have a worker try everything, under these layers.

@@ -250,6 +250,25 @@ def is_differentiable(outcome: Outcome, upstream: torch.Tensor) -> bool:
     return root.kind == "tensor" and root.shape == tuple(upstream.shape) and root.dtype.startswith(("float", "bfloat"))
 
 
+def in_words(tree: Node) -> str:
+    """What a returned value is, for a message."""
+    if tree.kind == "tensor":
+        return tree.oddity or f"one tensor {list(tree.shape or ())}"
+    if tree.kind == "sequence":
+        return (
+            f"a {tree.type} of {tree.length}: {', '.join(in_words(item) for item in tree.items)}"
+            if tree.items
+            else f"an empty {tree.type}"
+        )
+    return (
+        tree.text
+        if tree.text is not None and tree.type == "NoneType"
+        else f"{tree.type} {tree.text}"
+        if tree.text is not None
+        else f"an object of the class {tree.type}"
+    )
+
+
 #: What each question can be answered with.
 CallReply = Returned | Raised | Forbidden | MissingName | WrongParameters
 BackwardReply = Gradients | Raised | Forbidden

@@ -18,6 +18,7 @@ from grader.checks import Student
 from grader.examination import Examination
 from grader.failure import BrokenNeighbour, CheckFailed, ClaimFailed, PrerequisiteFailed
 from grader.given import Given
+from grader.measured import Measured
 from grader.messages import message
 from grader.spec import CheckSpec
 from grader.verdict import Verdict
@@ -36,6 +37,19 @@ class CheckResult:
     blocked_by: str | None = None
     output: str = ""
     is_output_cut: bool = False
+    #: How far its answers are from the library's; nothing where it is blocked.
+    measured: tuple[Measured, ...] = ()
+
+    def to_metadata(self) -> dict[str, Any]:
+        """What stands in the JSON report of the test."""
+        measured = [one.model_dump() for one in self.measured]
+        return dataclasses.asdict(dataclasses.replace(self, measured=())) | {"measured": measured}
+
+    @staticmethod
+    def of_metadata(fields: dict[str, Any]) -> "CheckResult":
+        """What `to_metadata` wrote."""
+        measured = tuple(Measured(**one) for one in fields["measured"])
+        return CheckResult(**(fields | {"verdict": Verdict(fields["verdict"]), "measured": measured}))
 
 
 _SPEC = pytest.StashKey[CheckSpec]()
@@ -152,6 +166,7 @@ class CheckPlugin:
             blocked_by=_blocker(failed, prerequisite) if failed and verdict is Verdict.BLOCKED else None,
             output=printed.text[:MOST_PRINTED],
             is_output_cut=printed.is_cut or len(printed.text) > MOST_PRINTED,
+            measured=() if verdict is Verdict.BLOCKED else tuple(self._examination.measured.values()),
         )
 
     # --- reporting --------------------------------------------------------------------------------------------
@@ -179,7 +194,7 @@ class CheckPlugin:
         if call.when != "call":
             return {}
         result = item.stash.get(_RESULT, None)
-        return {"check": dataclasses.asdict(result)} if result else {"id": item.stash[_SPEC].id}
+        return {"check": result.to_metadata()} if result else {"id": item.stash[_SPEC].id}
 
 
 def _is_raised_in(file: Path, error: AssertionError) -> bool:

@@ -16,6 +16,7 @@ from grader.adjustment import Adjustment
 from grader.finding import Charge, Diagnosis, Example, Shapes
 from grader.handed_in import HandIn, Person
 from grader.late import LatePolicy
+from grader.measured import Measured
 from grader.record import Record, Score, Seconds, StudentText
 from grader.verdict import Verdict
 
@@ -156,6 +157,8 @@ class Check(Record):
     """Whether `output` is only the beginning of what was printed."""
     blocked_by: StudentText | None = None
     """Id of the check, or name of the file, that must be right first."""
+    measured: tuple[Measured, ...] = ()
+    """How far its answers are from PyTorch's own, where it compares with that; when it passes, too."""
     duration_s: Seconds = 0.0
     """Seconds it took."""
 

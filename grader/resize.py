@@ -51,7 +51,7 @@ def contradictions(call: Call, about: Callable, returned: Mapping[str, Shape]) -
     ]
     found: dict[str, dict[int, str]] = {}
     for name, shape in (*tensors, *returned.items()):
-        axes = about.axes.get(name)
+        axes = about.lengths.get(name)
         if axes is not None and len(axes) < len(shape):
             yield f"{name} {list(shape)} has more axes than {list(axes)}"
             continue
@@ -93,7 +93,7 @@ def resized(
     tensors = {}
     for name, arguments in _uses(call, about).items():
         tensor = call.payload.arguments[name]
-        shapes = {_new_shape(tensor, about.axes[argument], old, new) for argument in arguments}
+        shapes = {_new_shape(tensor, about.lengths[argument], old, new) for argument in arguments}
         if len(shapes) > 1:  # one tensor in two places, which would need two shapes
             return None
         tensors[name] = _remade(name, shapes.pop(), tensor, about, new, draw)
@@ -156,7 +156,7 @@ def _lengths(call: Call, about: Callable) -> Iterator[tuple[str, int]]:
     for name, arguments in _uses(call, about).items():
         shape = tuple(call.payload.arguments[name].shape)
         for argument in arguments:
-            yield from zip(reversed(about.axes[argument]), reversed(shape), strict=False)
+            yield from zip(reversed(about.lengths[argument]), reversed(shape), strict=False)
 
 
 def _whole_numbers(call: Call, about: Callable) -> Iterator[tuple[str, int]]:

@@ -19,7 +19,7 @@ PRIMES = (5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 
 def basic_axes(about: Callable) -> list[str]:
     """Axes that are made of no others, in the order in which they are stated."""
-    stated = [axes for name in (*about.returns, *about.arguments) for axes in [about.axes.get(name, ())]]
+    stated = [axes for name in (*about.returns, *about.arguments) for axes in [about.lengths.get(name, ())]]
     names: dict[str, None] = {}
     for axis in (axis for axes in stated for axis in axes):
         names |= dict.fromkeys(about.splits.get(axis, (axis,)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader import interrupt
 from grader.assignment import Assignment
@@ -31,6 +31,9 @@ from grader.store import Earlier, Store
 from grader.terminal import Screen
 from grader.which import assignment_of
 from grader.worker.sandbox.privileges import hide_memory
+
+if TYPE_CHECKING:
+    from grader.isolation import Kept
 
 #: Exit codes of `grade`; one that was interrupted has that of its signal.
 GRADED, SOME_UNGRADED, USAGE, NOT_ISOLATED, BELOW = 0, 1, 2, 3, 4
@@ -170,7 +173,7 @@ def _grade(options: Options, work: _Work, zygote: Zygote | None, store: Store, s
     def publish(grading: Grading) -> RunHeader:
         interrupt.raise_if_stopped()  # what pytest and torch import may have caught it
         found = isolation()
-        header = _isolated(options, work, found.level, found.detail)
+        header = _isolated(options, work, found)
         screen.isolation(header.grader)
         checks = {spec.id: spec.points for spec in grading.checking.specs}
         today = date.today()
@@ -187,24 +190,20 @@ def _grade(options: Options, work: _Work, zygote: Zygote | None, store: Store, s
     return with_grading(work.course, work.assignment, work.header.seed, publish, work.header.timeout_s)
 
 
-def _isolated(options: Options, work: _Work, level: Isolation, detail: str) -> RunHeader:
+def _isolated(options: Options, work: _Work, found: "Kept") -> RunHeader:
     """The header, with the isolation that was found.
 
     Raises:
         RunError: it is less than was asked for, or another than in the report that is continued.
     """
-    if level is not Isolation.STRONG and not options.is_any_isolation_enough:
-        raise RunError(
-            f"isolation is {level}, wanted strong. {detail} `grade doctor` shows each layer; with --isolation best the "
-            "run goes on with what there is, and every report says so",
-            NOT_ISOLATED,
-        )
-    if work.earlier and work.earlier.header.grader.isolation is not level:
+    if found.level is not Isolation.STRONG and not options.is_any_isolation_enough:
+        raise RunError(found.refusal, NOT_ISOLATED)
+    if work.earlier and work.earlier.header.grader.isolation is not found.level:
         raise RunError(
             f"the earlier report was made with isolation {work.earlier.header.grader.isolation}, and here it is "
-            f"{level}; grade everything again with --force"
+            f"{found.level}; grade everything again with --force"
         )
-    grader = work.header.grader.model_copy(update={"isolation": level, "isolation_detail": detail})
+    grader = work.header.grader.model_copy(update={"isolation": found.level, "isolation_detail": found.detail})
     return work.header.model_copy(update={"grader": grader})
 
 

@@ -135,6 +135,7 @@ def _check(spec: CheckSpec, result: CheckResult, duration: float) -> Check:
         output=result.output,
         output_cut=result.is_output_cut,
         blocked_by=result.blocked_by,
+        measured=result.measured,
         duration_s=duration,
     )
 

@@ -243,7 +243,7 @@ class _Way:
             return None
         for name, node, number in zip(names, nodes, self._traced.returned, strict=False):
             axes = self._about.axes.get(name, ())
-            wanted = self._ruler.wanted(axes)
+            wanted = self._ruler.wanted(self._about.lengths.get(name, ()))
             made = self._traced.step(number)
             if node.shape is None or not axes or wanted is None or node.shape == wanted:
                 continue

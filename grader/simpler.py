@@ -113,7 +113,7 @@ def smaller(
 
     def rank(chosen: Mapping[str, int]) -> tuple[int, ...]:
         lengths = _with_wholes(chosen, about)
-        shapes = [[lengths.get(axis, 1) for axis in about.axes.get(name, ())] for name in about.returns]
+        shapes = [[lengths.get(axis, 1) for axis in about.lengths.get(name, ())] for name in about.returns]
         equal = sum(len(shape) - len(set(shape)) for shape in shapes) if is_apart else 0
         return equal, _count(chosen, about), *chosen.values()
 
@@ -146,7 +146,7 @@ def _rolled(call: Call, about: Callable, axis: str, position: int) -> Call:
     """The call with one position of an axis in the first place, in every tensor that has the axis."""
     tensors = dict(call.payload.arguments)
     for name, tensor in tensors.items():
-        names = about.axes.get(name, ())[-tensor.ndim :]
+        names = about.lengths.get(name, ())[-tensor.ndim :]
         if axis in names:
             tensors[name] = tensor.roll(-position, names.index(axis))
     return replace(call, payload=Payload(tensors, call.payload.parameters))
@@ -161,7 +161,7 @@ def _with_wholes(sizes: Mapping[str, int], about: Callable) -> dict[str, int]:
 def _count(sizes: Mapping[str, int], about: Callable) -> int:
     """Numbers in all arguments and returned values."""
     lengths = _with_wholes(sizes, about)
-    return sum(math.prod(lengths.get(axis, 1) for axis in axes) for axes in about.axes.values())
+    return sum(math.prod(lengths.get(axis, 1) for axis in axes) for axes in about.lengths.values())
 
 
 # --- rounder numbers ----------------------------------------------------------------------------------------------

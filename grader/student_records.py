@@ -43,6 +43,18 @@ class StudentPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StudentMeasured:
+    """How far an answer is from PyTorch's own; as `measured.Measured`."""
+
+    name: str
+    is_gradient: bool
+    is_parameter: bool
+    source: str
+    difference: float
+    allowed: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StudentCheck:
     """A check as its student may see it; texts are empty where the level or secrecy says so."""
 
@@ -62,6 +74,8 @@ class StudentCheck:
     output_cut: bool
     #: Id of a check of this view, or name of a file.
     blocked_by: str | None
+    #: Of a visible check that compares with PyTorch.
+    measured: tuple[StudentMeasured, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

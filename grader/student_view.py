@@ -19,6 +19,7 @@ from datetime import date
 
 from grader.finding import Charge, Diagnosis, Example, Matrix, Shapes, Step
 from grader.late import hand_in_text
+from grader.measured import Measured
 from grader.report import Check, Feedback, FeedbackLevel, Part, RunHeader, Status, Submission
 from grader.student_records import (
     StudentAdjustment,
@@ -27,6 +28,7 @@ from grader.student_records import (
     StudentDiagnosis,
     StudentExample,
     StudentMatrix,
+    StudentMeasured,
     StudentPart,
     StudentShapes,
     StudentStep,
@@ -189,6 +191,18 @@ def _check(check: Check, ids: Mapping[str, str], level: FeedbackLevel) -> Studen
         output=check.output if is_readable else "",
         output_cut=check.output_cut and is_readable,
         blocked_by=_public_blocker(check, ids),
+        measured=tuple(map(_measured, check.measured)) if is_readable else (),
+    )
+
+
+def _measured(measured: Measured) -> StudentMeasured:
+    return StudentMeasured(
+        name=measured.name,
+        is_gradient=measured.is_gradient,
+        is_parameter=measured.is_parameter,
+        source=measured.source,
+        difference=measured.difference,
+        allowed=measured.allowed,
     )
 
 

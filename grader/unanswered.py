@@ -5,19 +5,13 @@ from typing import NoReturn
 
 from grader.call import Argument, Call
 from grader.examination import Examination
-from grader.failure import Asked, BrokenNeighbour, CheckFailed, Fact, NoAnswer
+from grader.failure import Asked, BrokenNeighbour, CheckFailed, Fact, NoAnswer, verdict_of
 from grader.messages import message
 from grader.outcome import (
-    Died,
     Failed,
     Forbidden,
-    Garbled,
     Gradients,
-    MissingName,
-    NotAsked,
     Raised,
-    TimedOut,
-    WrongParameters,
 )
 from grader.verdict import Verdict
 
@@ -49,7 +43,7 @@ def fail_unanswered(
         parameters=parameters,
         is_by_structure=call.build is not None and call.build.is_by_structure,
     )
-    fail(_verdict_of(failed), fact, about)
+    fail(verdict_of(failed), fact, about)
 
 
 def asked(examination: Examination, call: Call) -> Asked:
@@ -72,31 +66,6 @@ def _dtypes(call: Call) -> str:
 
 def _argument_text(argument: Argument) -> str:
     return argument["tensor"] if isinstance(argument, dict) else repr(argument)
-
-
-def _verdict_of(failed: Failed) -> Verdict:
-    if isinstance(failed, Raised):
-        return _verdict_of_raised(failed)
-    kinds: dict[type, Verdict] = {
-        Forbidden: Verdict.FORBIDDEN,
-        MissingName: Verdict.MISSING_NAME,
-        WrongParameters: Verdict.WRONG_PARAMETERS,
-        TimedOut: Verdict.TIMEOUT,
-        Died: Verdict.CRASHED,
-        Garbled: Verdict.CRASHED,
-        NotAsked: Verdict.BLOCKED,
-    }
-    return kinds[type(failed)]
-
-
-def _verdict_of_raised(raised: Raised) -> Verdict:
-    if raised.is_out_of_memory:
-        return Verdict.OUT_OF_MEMORY
-    if raised.stage == "import":
-        return Verdict.IMPORT_ERROR
-    if raised.is_unfilled:
-        return Verdict.NOT_IMPLEMENTED
-    return Verdict.NO_GRADIENT if raised.stage == "backward" else Verdict.EXCEPTION
 
 
 def _broken_neighbour(examination: Examination, call: Call, failed: Failed) -> BrokenNeighbour | None:

@@ -55,9 +55,9 @@ class SelfAttention(nn.Module):
         projected_query = self.q(query)
         projected_key = self.k(key)
         projected_value = self.v(value)
-        y, weights = scaled_dot_product_no_loop_batch(projected_query, projected_key, projected_value, mask)
+        mixed, weights = scaled_dot_product_no_loop_batch(projected_query, projected_key, projected_value, mask)
         self.weights_softmax = weights
-        return y
+        return mixed
 
 
 class MultiHeadAttention(nn.Module):

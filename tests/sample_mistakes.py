@@ -101,6 +101,11 @@ def alike(*names: str, callables: Iterable[str] = ()) -> str:
     return f'[[alike]]\nmistakes = {list(names)}\ncallables = {list(callables)}\nwhy = "The same."\n'
 
 
+def harmless(*names: str, callables: Iterable[str]) -> str:
+    """A `[[harmless]]`."""
+    return f'[[harmless]]\nmistakes = {list(names)}\ncallables = {list(callables)}\nwhy = "Right there."\n'
+
+
 def _edits(edits: Iterable[tuple[str, str, str]]) -> str:
     lines = [f"  {{ file = '''{file}''', old = '''{old}''', new = '''{new}''' }},\n" for file, old, new in edits]
     return f"edits = [\n{''.join(lines)}]\n"

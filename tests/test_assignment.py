@@ -130,7 +130,7 @@ def test_assignment_that_is_no_utf8_says_so(folder):
             'title = "Tiny"',
             'title = "Tiny"\nfolder = "elsewhere"',
             ", folder: unknown key; there are: title, published_seed, parts, limits, tolerances, feedback, rules, "
-            "late, scoring, prices",
+            "late, lab, scoring, prices",
         ),
         ("points = 6", "points = -1", ", parts.0.points: Input should be greater than 0; got -1"),
         (
@@ -163,6 +163,21 @@ def test_assignment_that_is_no_utf8_says_so(folder):
             'title = "Tiny"',
             'title = "Tiny"\nfeedback = { level = "all" }',
             ", feedback.level: Input should be 'verdict', 'hint' or 'full'; got 'all'",
+        ),
+        (
+            'reference = "tiny:gate"',
+            'reference = "tiny:gate"\nequal = { colum = "row" }',
+            ", parts.mix.callables.gate.equal.colum: no value has this axis; did you mean 'column'?",
+        ),
+        (
+            'reference = "tiny:gate"',
+            'reference = "tiny:gate"\nequal = { column = "line" }',
+            ", parts.mix.callables.gate.equal.column: got the axis 'line'; there are: row",
+        ),
+        (
+            'reference = "tiny:gate"',
+            'reference = "tiny:gate"\nequal = { column = "row" }\nsizes = { length = "column" }',
+            ", parts.mix.callables.gate.sizes.length: got the axis 'column'; there are: row",
         ),
         (
             'title = "Tiny"',
@@ -221,6 +236,24 @@ def test_assignment_that_is_no_utf8_says_so(folder):
                 ),
             )
         ),
+        *(
+            ('title = "Tiny"', f'title = "Tiny"\nlab = {{ kind = "{kind}", {key} = "{name}" }}', told)
+            for kind, key, name, told in (
+                ("fused-self-attention", "callable", "Scael", ": no callable is called 'Scael'; did you mean 'Scale'?"),
+                ("fused-self-attention", "callable", "mix", ", lab.callable: mix is a function; wanted a module"),
+                (
+                    "fused",
+                    "callable",
+                    "Scale",
+                    ", lab.kind: Input should be 'fused-self-attention'; got 'fused'",
+                ),
+            )
+        ),
+        (
+            'title = "Tiny"',
+            'title = "Tiny"\nlab = { kind = "fused-self-attention" }',
+            ", lab.callable: missing; it must be given",
+        ),
         ('name = "scale"', 'name = "mix"', ", parts: two parts have one name; got ['mix', 'mix']"),
     ],
 )
@@ -229,6 +262,17 @@ def test_assignment_fault_names_field_found_and_wanted(folder, old, new, told):
     rewrite(folder, old, new)
 
     assert told == refusal(folder)
+
+
+def test_assignment_lab_names_a_module_and_does_not_change_the_digest(folder):
+    """It has no part in a grade: whoever adds it grades nobody again."""
+    before = read_assignment(folder).digest
+
+    rewrite(folder, 'title = "Tiny"', 'title = "Tiny"\nlab = { kind = "fused-self-attention", callable = "Scale" }')
+
+    assignment = read_assignment(folder)
+    assert "scale" == assignment.part_of(assignment.lab.callable).name
+    assert before == assignment.digest
 
 
 def test_assignment_several_faults_are_told_at_once(folder):

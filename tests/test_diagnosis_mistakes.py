@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 import pytest
-from sample_mistakes import alike, entry, variation
+from sample_mistakes import alike, entry, harmless, variation
 
 from grader.diagnosis.mistakes import MistakeError, read_mistakes
 
@@ -229,6 +229,25 @@ def test_mistakes_alike_may_name_mistakes_of_another_file(read):
     found = read(alike("one", "two"), entry("one", EDIT), entry("two", OTHER))
 
     assert found.are_alike("one", "two", "gate")
+
+
+def test_mistakes_harmless_in_one_callable_are_not_in_another(read):
+    """What no input of one task shows may be wrong in the next."""
+    found = read(entry("one", EDIT) + entry("two", OTHER) + harmless("one", callables=["gate"]))
+
+    assert [True, False, False] == [
+        found.is_harmless("one", "gate"),
+        found.is_harmless("one", "mix"),
+        found.is_harmless("two", "gate"),
+    ]
+    assert found.harmless == found.without(["two"]).harmless
+
+
+def test_mistakes_harmless_that_names_nobody_is_refused(refusal):
+    """As in the other groups."""
+    text = refusal(entry("one", EDIT) + harmless("oen", callables=["gate"]))
+
+    assert "[[harmless]] names 'oen', which is no mistake" in text
 
 
 def test_mistakes_known_as_a_trait_that_does_not_exist_is_refused(refusal):

@@ -3,7 +3,7 @@
 import pytest
 
 from grader.diagnosis.mistakes import read_mistakes
-from grader.diagnosis.taken_apart import reaching
+from grader.diagnosis.taken_apart import reaching, without_harmless
 
 COURSE = {
     "__init__.py": "",
@@ -66,3 +66,26 @@ def test_taken_apart_edits_of_other_topics_are_left_out(book):
     assert {"costs-off": ["costs.py"], "off-everywhere": ["costs.py"]} == {
         one.id: [edit.file for edit in one.edits] for one in found
     }
+
+
+DECLARED = '[[harmless]]\nmistakes = ["scores-off"]\ncallables = ["Heads"]\nwhy = "Nobody sees it."\n'
+
+
+@pytest.mark.parametrize(
+    ("targets", "is_left_out"),
+    [
+        ({"Heads": [("heads", "heads")]}, True),
+        ({"Other": [("heads", "heads")]}, False),
+        ({"Heads": [("heads", "heads")], "Scores": [("scores", "scores")]}, False),
+        ({"Heads": [("heads", "heads")], "Costs": [("costs", "costs")]}, True),
+    ],
+    ids=["declared", "of another name", "shown by another callable", "not used by the other callable"],
+)
+def test_taken_apart_harmless_mistakes_are_left_out_where_no_callable_shows_them(book, tmp_path, targets, is_left_out):
+    """A declaration is about callables by their names in an assignment, and one that is not declared decides."""
+    (tmp_path / "mistakes/declared.toml").write_text(DECLARED)
+
+    found = without_harmless(read_mistakes(tmp_path), targets)
+
+    assert is_left_out == ("scores-off" not in found.by_id)
+    assert "heads-off" in found.by_id

@@ -83,3 +83,12 @@ def test_markdown_hostile_text_makes_no_markup(text):
 def test_markdown_of_every_submission_of_a_class_fits_a_comment():
     """GitHub takes some 64 KB."""
     assert all(len(markdown_of(one, "full").encode()) < 60_000 for one in sample_class().submissions)
+
+
+def test_markdown_says_how_far_the_code_is_from_pytorch():
+    """The numbers stand below the points."""
+    measured = [{"name": "output", "source": "PyTorch", "difference": 2.2e-16, "allowed": 1e-5}]
+
+    text = markdown_of(make_submission(checks=[make_check(callable="Heads", measured=measured)]))
+
+    assert r"- `Heads`: largest differences from PyTorch\: values 2\.2e\-16 \(allowed 1e\-05\)" in text

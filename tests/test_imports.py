@@ -42,7 +42,7 @@ def absolute(name, node):
 
 
 #: What a report is made of.
-RECORDS = ("adjustment", "finding", "handed_in", "late", "record", "report")
+RECORDS = ("adjustment", "finding", "handed_in", "late", "measured", "record", "report")
 #: What a student's eyes are given from it, and how strings are made safe for them.
 SHOWN = ("show", "student_records", "student_view", "verdict")
 GRAPH = {name: imports_of(name) for name in FILES}
@@ -218,6 +218,33 @@ def test_imports_posting_needs_neither_torch_nor_a_client_until_something_is_sen
     loaded = loaded_by("import grader.commands.post, grader.post.github, grader.post.canvas, grader.post.target")
 
     assert not {"torch", "pytest", "numpy", "httpx"} & loaded
+
+
+def test_imports_plots_are_drawn_by_one_module():
+    """What draws them is an extra: everything else works where it is not installed, and starts without it."""
+    assert ["grader.lab.plots"] == [
+        name for name, others in GRAPH.items() if any("matplotlib" in one for one in others)
+    ]
+    assert not {"torch", "matplotlib"} & loaded_by(
+        "import grader.commands.lab, grader.lab.settled, grader.lab.lab_file"
+    )
+
+
+@pytest.mark.parametrize("name", ["page", "plots", "said", "tables", "lab_file"])
+def test_imports_page_of_experiments_is_made_from_its_record(name):
+    """No worker, no torch and no student's code is near it."""
+    behind = {"grader.conversation", "grader.launch", "grader.oracle", "grader.lab.bench", "grader.lab.session"}
+
+    assert set() == reachable(f"grader.lab.{name}") & behind
+    assert [] == [one for one in sorted(reachable(f"grader.lab.{name}")) if "torch" in GRAPH[one]]
+
+
+@pytest.mark.parametrize("name", ["scaling", "future", "heads", "against", "opponent"])
+def test_imports_experiments_do_not_reach_the_answers(name):
+    """What a module does is measured, and compared with PyTorch's alone."""
+    behind = {"grader.oracle", "grader.checks", "grader.score", "grader.trusted"}
+
+    assert set() == reachable(f"grader.lab.{name}") & behind
 
 
 def test_imports_entry_point_of_pytest_brings_nothing_of_grader():

@@ -9,10 +9,12 @@ from sample_course import own_reference
 from grader.assignment import read_assignment
 from grader.diagnosis.edited import Edited
 from grader.diagnosis.mistakes import read_mistakes
+from grader.diagnosis.taken_apart import reaching
 from grader.given import Inputs
 from grader.oracle import Oracle
 
 REFERENCE = Path(__file__).parents[1] / "reference"
+ASSIGNMENTS = REFERENCE.parent / "assignments"
 MISTAKES = read_mistakes(REFERENCE)
 
 #: Entries of the published catalogue that are right code by the contract of this assignment.
@@ -28,7 +30,7 @@ each_mistake = pytest.mark.parametrize("mistake", list(MISTAKES), ids=list(MISTA
 def edited():
     """The edited references, with what was compiled."""
     with own_reference():
-        Oracle(REFERENCE, read_assignment(REFERENCE.parent / "assignments" / "attention"), Inputs(1))
+        Oracle(REFERENCE, read_assignment(ASSIGNMENTS / "attention"), Inputs(1))
         yield Edited(MISTAKES)
 
 
@@ -67,10 +69,13 @@ def test_mistake_catalogue_ids_are_well_formed_and_wrong_here(mistake):
     assert not RIGHT_HERE & set(mistake.catalogue)
 
 
-def test_mistake_titles_are_pairwise_different():
-    """Two mistakes with one title could not be told apart in a report."""
-    titles = [mistake.title for mistake in MISTAKES]
+@pytest.mark.parametrize("name", sorted(one.name for one in ASSIGNMENTS.iterdir()))
+def test_mistake_titles_of_an_assignment_are_pairwise_different(name):
+    """Two mistakes with one title could not be told apart in its report."""
+    callables = [one for part in read_assignment(ASSIGNMENTS / name).parts for one in part.callables.values()]
+    titles = [one.title for one in reaching(MISTAKES, [tuple(one.reference.split(":")) for one in callables])]
 
+    assert titles
     assert len(titles) == len(set(titles))
 
 

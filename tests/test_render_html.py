@@ -895,3 +895,39 @@ def test_page_name_different_ids_never_share_a_file():
     pages = {page_name(name).casefold() for name in names}
 
     assert len(set(names)) == len(pages)
+
+
+# --- compared with PyTorch --------------------------------------------------------------------------------------------
+
+SOURCE = "torch.nn.MultiheadAttention"
+OUTPUT = {"name": "output", "source": SOURCE, "difference": 2.2e-16, "allowed": 1e-5}
+GRADIENT = {"name": "x", "is_gradient": True, "source": SOURCE, "difference": 0.33, "allowed": 7.3e-5}
+
+
+def pages_of(*checks):
+    """The text of the staff's page and of the student's."""
+    submission = make_submission(checks=checks)
+    view = student_view(make_header(), submission, Feedback(), TODAY)
+    return [Page(staff_page(make_header(), submission)).text, Page(student_page(view)).text]
+
+
+def test_pages_compared_with_pytorch_shows_both_differences_and_what_is_allowed():
+    """For staff and students alike, and in words where one is too large."""
+    for text in pages_of(make_check(callable="Heads", measured=[OUTPUT, GRADIENT])):
+        section = text.partition("Compared with PyTorch")[2]
+        for shown in ("Heads", SOURCE, "2.2e-16", "allowed 1e-05", "✗ 0.33", "more than the 7.3e-05 allowed"):
+            assert shown in section
+
+
+def test_pages_row_of_a_check_shows_its_differences_passed_or_not():
+    """The numbers stand where the check does."""
+    shown = f"Largest differences from {SOURCE}: output 2.2e-16 (allowed 1e-05)."
+
+    for verdict, score in ((Verdict.PASSED, 2), (Verdict.WRONG_DTYPE, 0)):
+        check = make_check(verdict=verdict, score=score, measured=[OUTPUT])
+        assert [True, True] == [shown in text for text in pages_of(check)]
+
+
+def test_pages_without_comparison_have_no_section_for_it():
+    """An assignment that compares with its own reference alone says nothing of PyTorch."""
+    assert [False, False] == ["Compared with PyTorch" in text for text in pages_of(make_check())]

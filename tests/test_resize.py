@@ -7,7 +7,7 @@ import torch
 
 from grader.assignment import Callable, read_assignment
 from grader.call import Build, Call, Payload
-from grader.resize import resized, sizes_of, tiled
+from grader.resize import contradictions, resized, sizes_of, tiled
 from grader.simpler import Trial, least_counts
 
 ASSIGNMENT = read_assignment(Path(__file__).parents[1] / "assignments/attention")
@@ -86,6 +86,36 @@ def make(call, draw=lambda name, shape, tensor: tiled(tensor, shape), **sizes):
 def shapes(call):
     """Shapes of a call's tensors."""
     return {name: tuple(tensor.shape) for name, tensor in call.payload.arguments.items()}
+
+
+SELF = read_assignment(ASSIGNMENT.folder.parent / "qkv_multi_head").callable("attention", "MultiHeadSelfAttention")
+
+
+def self_attention(length, mask=None):
+    """A call of self-attention, whose queries and keys are one sequence."""
+    tensors = {"x": numbers(2, length, 6)} | ({} if mask is None else {"padding_mask": mask})
+    arguments = tuple({"tensor": name} for name in tensors)
+    build = Build(arguments={"d_model": 6, "n_heads": 3}, handle=1)
+    payload = Payload(tensors, {})
+    return Call(part="attention", name="MultiHeadSelfAttention", arguments=arguments, payload=payload, build=build)
+
+
+def test_resize_axes_that_are_equal_have_one_length():
+    """The mask's keys are the queries of the sequence: they are read as one axis, and change together."""
+    call = self_attention(5, torch.ones(2, 5, dtype=torch.bool))
+
+    smaller = resized(call, SELF, {"query": 3}, lambda name, shape, old: tiled(old, shape), lambda arguments: {})
+
+    assert {"batch": 2, "query": 5, "dim": 6, "head": 3, "head dim": 2} == sizes_of(call, SELF)
+    assert {"x": (2, 3, 6), "padding_mask": (2, 3)} == shapes(smaller)
+
+
+def test_resize_axes_that_are_equal_and_are_not_contradict_each_other():
+    """A mask of another length is none of this sequence."""
+    call = self_attention(5, torch.ones(2, 4, dtype=torch.bool))
+
+    assert sizes_of(call, SELF) is None
+    assert ["the axis query is 5 in x, and 4 in padding_mask"] == list(contradictions(call, SELF, {}))
 
 
 # --- reading ----------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ HIDDEN = {
     "blocked_by": SECRET,
     "visible": False,
     "duration_s": 1.25,
+    "measured": [{"name": SECRET, "source": SECRET, "difference": 0.5, "allowed": 1e-5}],
 }
 
 
@@ -65,6 +66,16 @@ def test_view_hidden_check_shows_title_verdict_and_points_only(level, verdict):
         view.checks[0].verdict,
     )
     assert (score, hidden.max_score) == (view.checks[0].score, view.checks[0].max_score)
+
+
+@pytest.mark.parametrize(("level", "seen"), [("verdict", []), ("hint", [2.2e-16]), ("full", [2.2e-16])])
+def test_view_differences_from_pytorch_are_shown_with_the_messages(level, seen):
+    """A number says how wrong an answer is, as a message does; level verdict says neither."""
+    measured = [{"name": "output", "source": "PyTorch", "difference": 2.2e-16, "allowed": 1e-5}]
+
+    view = view_of(make_submission(checks=[make_check(measured=measured)]), level)
+
+    assert seen == [one.difference for one in view.checks[0].measured]
 
 
 def test_view_blocked_by_a_hidden_check_points_at_its_public_id():

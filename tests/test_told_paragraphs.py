@@ -110,3 +110,12 @@ def test_feedback_as_html_has_no_markup_of_a_student(text):
     assert {"p", "strong", "pre", "br"} >= parsed.tags and [] == parsed.attributes
     assert "\n" not in html
     assert parsed.read.count(for_html(text).partition("\n")[0]) >= 5
+
+
+def test_feedback_says_how_far_the_code_is_from_pytorch():
+    """Wherever a page does not fit, the two numbers do."""
+    measured = [{"name": "output", "source": "torch.nn.MultiheadAttention", "difference": 2.2e-16, "allowed": 1e-5}]
+
+    text = as_text(paragraphs_of(make_submission(checks=[make_check(callable="Heads", measured=measured)])))
+
+    assert "- Heads, largest differences from torch.nn.MultiheadAttention: values 2.2e-16 (allowed 1e-05).\n" in text

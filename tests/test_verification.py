@@ -8,7 +8,18 @@ from decimal import Decimal
 import pytest
 from conftest import Command, finish, wait_until
 from sample_course import own_reference
-from sample_mistakes import CHECKS, GATE, MIX, RIGHT, SCALE, alike, entry, make_case, write_mistaken_course
+from sample_mistakes import (
+    CHECKS,
+    GATE,
+    MIX,
+    RIGHT,
+    SCALE,
+    alike,
+    entry,
+    harmless,
+    make_case,
+    write_mistaken_course,
+)
 
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.mistakes import read_mistakes
@@ -27,6 +38,8 @@ SOUND = (
     + SCALE
     + entry("total-not-shifted", ("tiny.py", "shifted(query + key)", "(query + key)"))
     + alike("not-shifted", "total-not-shifted", callables=["mix"])
+    + entry("only-another-order", ("tiny.py", "long * key", "key * long"))
+    + harmless("only-another-order", callables=["mix"])
 )
 
 
@@ -51,6 +64,8 @@ FAULTY = (
     + entry("also-upper", ("tiny.py", ".tril()", ".T.triu()"))
     + entry("not-shifted", ("steps.py", "tensor + 1.0", "tensor"))
     + SCALE
+    + entry("shifted-twice", ("steps.py", "tensor + 1.0", "tensor + 2.0"))
+    + harmless("shifted-twice", callables=["mix", "Scale", "gate"])
 )
 #: A check that no answer fails.
 IDLE = CHECKS["test_mix.py"].replace('.gradients_match("query", "key")', "")
@@ -97,6 +112,7 @@ def test_verify_names_the_assignment_and_the_seed(sound):
         "13 of 13   every mistake loses points",
         "13 of 13   every mistake is named as itself, or as one declared to be like it",
         "13 of 13   a sample of the mistakes, handed in, fails and is named the same",
+        "1 of 1    mistakes that are declared harmless here lose nothing",
         "15 of 15   two runs agree byte for byte",
         "6 of 6    every check is failed by some mistake",
     ],
@@ -123,6 +139,7 @@ def test_verify_faulty_course_is_told_by_the_exit_code(faulty):
         ("right code of any style loses no point", "variants/losing loses"),
         ("the stub scores nothing", "the stub scores"),
         ("every callable of the stub is seen to be unfilled", "Scale is not: passed, wanted not implemented"),
+        ("mistakes that are declared harmless here lose nothing", "shifted-twice loses 5"),
         ("every check is failed by some mistake", "mix.gradients: no mistake fails it"),
     ],
 )

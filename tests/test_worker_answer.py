@@ -265,6 +265,18 @@ def test_answer_module_with_lazy_parameters_is_an_error_of_building(talk):
     assert ("build", True) == (reply.stage, "uninitialized parameter" in reply.message)
 
 
+@pytest.mark.parametrize(("is_without", "output"), [(True, [[0.0, 0.0]]), (False, [[1.0, 1.0]])])
+def test_answer_module_has_no_biases_that_nobody_set_when_asked(talk, is_without, output):
+    """Of a layer whose weight is set alone; made with its bias, it else adds what was drawn."""
+    source = MODULE.replace("self.calls = 0", "self.calls = 0; nn.init.ones_(self.linear.bias)")
+    build = Build(arguments={"width": 3}, handle=1, is_without_spare_biases=is_without)
+    payload = Payload({"x": INPUT[:1]}, {"linear.weight": torch.zeros(2, 3, dtype=torch.float64)})
+
+    outcome = talk(source).ask(make_call(build=build, payload=payload), None)
+
+    assert output == outcome.tensors["0"].tolist()
+
+
 def test_answer_module_is_converted_to_double_when_asked(talk):
     """float32 weights of the student become float64 weights that hold what was sent."""
     outcome = talk(MODULE).ask(module_call(is_double=True, dtype="float32"), None)

@@ -22,6 +22,17 @@ def course(command: Command) -> Command:
     )(command)
 
 
+def isolation(command: Command) -> Command:
+    """How well students' code must be kept in, as `isolation: str`, "strong" or "best"."""
+    return click.option(
+        "--isolation",
+        type=click.Choice(["strong", "best"]),
+        default="strong",
+        show_default=True,
+        help="strong: refuse to run where students' code cannot be kept away; best: as well as this machine can.",
+    )(command)
+
+
 def finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
     """A number of seconds. Raises BadParameter for infinity and NaN."""
     if value is not None and not math.isfinite(value):

@@ -9,6 +9,7 @@ import click
 
 from grader.commands.ending import ending
 from grader.commands.options import MOST_SEED, course, finite, percent
+from grader.commands.options import isolation as isolation_option
 
 
 @click.command("run")
@@ -75,13 +76,7 @@ from grader.commands.options import MOST_SEED, course, finite, percent
     metavar="PERCENT",
     help="Exit with code 4 when a final score is below this percentage.",
 )
-@click.option(
-    "--isolation",
-    type=click.Choice(["strong", "best"]),
-    default="strong",
-    show_default=True,
-    help="strong: refuse to run where students' code cannot be kept away; best: as well as this machine can.",
-)
+@isolation_option
 @course
 def command(
     submissions: Path,

@@ -100,6 +100,15 @@ class Alike(_Entry):
     why: Annotated[str, Field(min_length=1)]
 
 
+class Harmless(_Entry):
+    """Mistakes of a shared topic that no input of a task shows, so that there they are right code."""
+
+    mistakes: Annotated[tuple[str, ...], Field(min_length=1)]
+    #: The callables where that is so.
+    callables: Annotated[tuple[str, ...], Field(min_length=1)]
+    why: Annotated[str, Field(min_length=1)]
+
+
 _Edited = TypeVar("_Edited", Mistake, Variation)
 
 
@@ -107,6 +116,7 @@ class _Topic(_Entry):
     mistake: tuple[Mistake, ...] = ()
     variation: tuple[Variation, ...] = ()
     alike: tuple[Alike, ...] = ()
+    harmless: tuple[Harmless, ...] = ()
 
 
 class Mistakes:
@@ -118,12 +128,14 @@ class Mistakes:
         variations: Iterable[Variation],
         alike: Iterable[Alike],
         texts: Mapping[str, str],
+        harmless: Iterable[Harmless] = (),
     ) -> None:
         """`texts`: the reference's modules by file name."""
         self.by_id = {mistake.id: mistake for mistake in all_of_them}
         self.variations = tuple(variations)
         self.alike = tuple(alike)
         self.texts = dict(texts)
+        self.harmless = tuple(harmless)
 
     def __iter__(self) -> Iterator[Mistake]:
         return iter(self.by_id.values())
@@ -135,7 +147,7 @@ class Mistakes:
         """The others."""
         left_out = set(ids)
         others = (one for one in self if one.id not in left_out)
-        return Mistakes(others, self.variations, self.alike, self.texts)
+        return Mistakes(others, self.variations, self.alike, self.texts, self.harmless)
 
     def within(self, files: Collection[str], is_wanted: Callable[[Edit], bool]) -> "Mistakes":
         """Those with a wanted edit, and of their edits and of the reference only what lies in these files."""
@@ -148,7 +160,11 @@ class Mistakes:
             ]
 
         texts = {file: text for file, text in self.texts.items() if file in files}
-        return Mistakes(narrowed(self), narrowed(self.variations), self.alike, texts)
+        return Mistakes(narrowed(self), narrowed(self.variations), self.alike, texts, self.harmless)
+
+    def is_harmless(self, one: str, callable: str) -> bool:
+        """Whether a mistake is declared to change no answer of a callable."""
+        return any(one in group.mistakes and callable in group.callables for group in self.harmless)
 
     def are_alike(self, one: str, other: str, callable: str) -> bool:
         """Whether two mistakes are declared to be the same in a callable."""
@@ -168,7 +184,7 @@ def read_mistakes(reference: Path) -> Mistakes:
     texts = {file.name: file.read_text(encoding="utf-8") for file in sorted(reference.glob("*.py"))}
     mistakes: dict[str, Mistake] = {}
     variations: dict[str, Variation] = {}
-    alike: list[Alike] = []
+    groups: list[Alike | Harmless] = []
     for file in sorted((reference / FOLDER).glob("*.toml")):
         topic = _read(file)
         for mistake in topic.mistake:
@@ -177,12 +193,15 @@ def read_mistakes(reference: Path) -> Mistakes:
         for variation in topic.variation:
             _check(file, variation, texts, mistakes.keys() | variations.keys())
             variations[variation.id] = variation
-        alike += topic.alike
-    for group in alike:
+        groups += [*topic.alike, *topic.harmless]
+    for group in groups:
         unknown = [one for one in group.mistakes if one not in mistakes]
         if unknown:
-            raise MistakeError(f"{reference / FOLDER}: [[alike]] names {unknown[0]!r}, which is no mistake")
-    return Mistakes(mistakes.values(), variations.values(), alike, texts)
+            section = type(group).__name__.lower()
+            raise MistakeError(f"{reference / FOLDER}: [[{section}]] names {unknown[0]!r}, which is no mistake")
+    alike = [one for one in groups if isinstance(one, Alike)]
+    harmless = [one for one in groups if isinstance(one, Harmless)]
+    return Mistakes(mistakes.values(), variations.values(), alike, texts, harmless)
 
 
 def _read(file: Path) -> _Topic:
@@ -200,7 +219,13 @@ def _fault(file: Path, data: Mapping[str, Any], fault: Any) -> str:
     place = ".".join(str(step) for step in fault["loc"])
     entry = _entry(data, fault["loc"])
     if fault["type"] == "extra_forbidden":
-        sections: dict[str, type[_Entry]] = {"mistake": Mistake, "variation": Variation, "alike": Alike, "edits": Edit}
+        sections: dict[str, type[_Entry]] = {
+            "mistake": Mistake,
+            "variation": Variation,
+            "alike": Alike,
+            "harmless": Harmless,
+            "edits": Edit,
+        }
         named = [step for step in fault["loc"][:-1] if step in sections]
         known = (sections[named[-1]] if named else _Topic).model_fields
         return f"{file}, {place}: unknown key{near(str(fault['loc'][-1]), known)}; got {fault['input']!r}{entry}"

@@ -6,7 +6,7 @@ taken.reached("multi_head.py", "MultiHeadAttention")  # that class itself, ("mas
 
 import ast
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -100,6 +100,24 @@ def reaching(mistakes: Mistakes, targets: Iterable[tuple[str, str]]) -> Mistakes
         return taken.locate(edit)[:2] in reached
 
     return mistakes.within(files, is_reached)
+
+
+def without_harmless(mistakes: Mistakes, targets: Mapping[str, Collection[tuple[str, str]]]) -> Mistakes:
+    """The mistakes but those that are declared harmless in every callable that they reach.
+
+    Args:
+        targets: modules of the reference, and names in them, by the callables that assignments call so.
+    """
+    declared = {one for group in mistakes.harmless for one in group.mistakes if set(group.callables) & targets.keys()}
+    if not declared:
+        return mistakes
+    shown = {
+        one.id
+        for name, places in targets.items()
+        for one in reaching(mistakes, places)
+        if not mistakes.is_harmless(one.id, name)
+    }
+    return mistakes.without(declared - shown)
 
 
 def imports_neighbours(node: ast.AST) -> TypeGuard[ast.Import | ast.ImportFrom]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol, TypeVar
 
+from grader.render.agreement import Measurement
 from grader.verdict import Verdict
 
 
@@ -42,6 +43,8 @@ class Finding(Protocol):
     def output_cut(self) -> bool: ...
     @property
     def blocked_by(self) -> str | None: ...
+    @property
+    def measured(self) -> Sequence[Measurement]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from grader.late import hand_in_text
 from grader.render.adjustments import adjustments_of
+from grader.render.agreement import agreements, measured_texts
 from grader.render.by_hand import ByHand, by_hand
 from grader.render.causes import Cause, Finding, find_causes
 from grader.render.mistakes import Mistake, charged_by_part, mistakes_of
@@ -76,6 +77,7 @@ def staff_page(header: RunHeader, submission: Submission) -> str:
         handed_in=hand_in_text(submission.handed_in, header.assignment.late, is_for_staff=True),
         mistakes=mistakes,
         charged=charged_by_part(submission),
+        agreements=agreements(submission.checks),
         hand=_by_hand(submission, mistakes),
         explained=explained,
         adjusted=_adjusted(submission.parts),
@@ -93,6 +95,7 @@ def student_page(view: StudentView) -> str:
     return _template("student.html.j2").render(
         view=view,
         charged={part.title: part.charged for part in view.parts},
+        agreements=agreements(view.checks),
         hand=_by_hand(view, view.diagnoses),
         explained=explained,
         adjusted=_adjusted(view.parts),
@@ -158,6 +161,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["chip"] = _CHIPS.__getitem__
+    environment.filters["differences"] = measured_texts
     environment.filters["beginning"] = _beginning
     environment.filters["lines"] = _lines
     environment.filters["points"] = _points

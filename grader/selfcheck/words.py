@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from rich.text import Text
 
+from grader.render.agreement import agreements
 from grader.report import FeedbackLevel, Status
 from grader.show import for_terminal
 from grader.student_records import (
@@ -62,6 +63,8 @@ def said_of(view: StudentView, telling: Telling) -> Iterator[Text]:
         yield Text(f"note: {for_terminal(note)}", style=_FAINT)
     for part in view.parts:
         yield _points(part, view.checks)
+    for agreement in agreements(view.checks):
+        yield Text(f"{agreement.callable}, {agreement.text}", style=_FAINT)
     yield from _what_this_is(view, telling)
 
 

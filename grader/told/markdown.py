@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from grader.record import points_text
+from grader.render.agreement import agreements
 from grader.render.causes import Cause, Finding, Printed, find_causes
 from grader.report import Status
 from grader.show import for_github_html, for_github_prose, for_markdown, for_markdown_block
@@ -30,6 +31,7 @@ def pieces(view: StudentView) -> list[str]:
         *_adjustments(view),
         *_reason(view),
         *_parts(view),
+        *_agreements(view),
         *_diagnoses(view),
         *_failures(view),
         *_notes(view),
@@ -73,6 +75,13 @@ def _parts(view: StudentView) -> Iterator[str]:
 def _charge(charge: StudentCharge) -> str:
     before = ", charged before" if charge.is_carried else ""
     return f"{for_github_prose(charge.part)}: {charge.price:.2f} for: {for_github_prose(charge.title)}{before}"
+
+
+def _agreements(view: StudentView) -> Iterator[str]:
+    """What was compared with PyTorch, in numbers."""
+    rows = [f"- {for_markdown(one.callable)}: {for_github_prose(one.text)}" for one in agreements(view.checks)]
+    if rows:
+        yield "\n".join(["Compared with PyTorch:", "", *rows])
 
 
 def _diagnoses(view: StudentView) -> Iterator[str]:

@@ -12,6 +12,7 @@ from html import escape
 
 from grader.adjustment import AdjustmentKind
 from grader.record import points_text
+from grader.render.agreement import agreements
 from grader.render.causes import Cause, find_causes
 from grader.report import Status
 from grader.show import for_html, for_terminal
@@ -106,6 +107,8 @@ def _points(view: StudentView) -> Iterator[Paragraph]:
         yield Paragraph(kind=Kind.LINE, text=f"The code earned {points_text(view.score, 'no')} points.")
         yield from map(_adjustment, view.adjustments)
     yield from (Paragraph(kind=Kind.ITEM, text=_part(part)) for part in view.parts)
+    for one in agreements(view.checks):
+        yield Paragraph(kind=Kind.ITEM, text=f"{one.callable}, {one.text}.")
     for note in view.notes:
         yield Paragraph(kind=Kind.LINE, text="Note:", quoted=note)
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from grader.diagnosis.edited import Edited
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.mistakes import Mistakes
 from grader.diagnosis.predict import Made
@@ -77,6 +78,17 @@ def about_mistakes(mistakes: Mistakes, judged: Sequence[Judged]) -> Iterator[Cla
     open_ = list(_undeclared(mistakes, [one.trial for one in judged]))
     alternatives = sum(len(slot) > 1 for one in judged for slot in one.trial.named)
     yield _claim("mistakes that are named together are declared to be alike", alternatives + len(open_) or 1, open_)
+
+
+def about_harmless(grading: Grading) -> Iterator[Claim]:
+    """That what is declared to change no answer here loses nothing, where anything is."""
+    reached, known = grading.reference.reached, grading.reference.mistakes
+    harmless = [made for made in singles(reached) if not made & known.by_id.keys()]
+    if harmless:
+        edited = Edited(reached)
+        lost = [(made, attempt(grading, made, edited).lost) for made in harmless]
+        complaints = [f"{_text(made)} loses {points}" for made, points in lost if points]
+        yield _claim("mistakes that are declared harmless here lose nothing", len(harmless), complaints)
 
 
 def about_checks(judged: Sequence[Judged], checks: Sequence[str]) -> Claim:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from grader.diagnosis.edited import Edited
 from grader.diagnosis.explanation import Explanation
 from grader.diagnosis.findings import settled
 from grader.diagnosis.mistakes import Mistakes
@@ -31,10 +32,10 @@ class Trial:
         return tuple(dict.fromkeys([*mistakes, *traits]))
 
 
-def attempt(grading: Grading, made: Made) -> Trial:
-    """Grade the reference with these mistakes made."""
+def attempt(grading: Grading, made: Made, edited: Edited | None = None) -> Trial:
+    """Grade the reference with these mistakes made. `edited`: makes others than those that the assignment knows."""
     assert grading.diagnostics is not None, "only after the rehearsal"
-    edited = grading.reference.edited
+    edited = edited or grading.reference.edited
     respondent = TrustedRespondent(grading.reference.oracle, lambda: edited.modules(made, is_readable=True))
     examined, explained = grading.try_out(respondent)
     results = zip(examined.specs, examined.results, strict=True)

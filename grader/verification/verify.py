@@ -25,6 +25,7 @@ from grader.verification.claims import (
     Claim,
     EditedReferences,
     about_checks,
+    about_harmless,
     about_mistakes,
     about_sets,
     random_sets,
@@ -94,6 +95,7 @@ def _all(
     say(f"making {len(grading.reference.mistakes)} mistakes, one at a time")
     judged = list(references.attempts(singles(grading.reference.mistakes)))
     yield from about_mistakes(grading.reference.mistakes, judged)
+    yield from about_harmless(grading)
     yield about_checks(judged, [spec.id for spec in grading.checking.specs])
     chosen = random_sets(grading, 2, PAIRS)
     say(f"making {len(chosen)} pairs of mistakes")

@@ -165,6 +165,9 @@ class Answerer:
         with torch.no_grad():
             for name, value in wanted.items():
                 parameters[name].copy_(value)
+            for name in parameters.keys() - wanted.keys() if spec["without_spare_biases"] else ():
+                if name.endswith(".bias") and f"{name.removesuffix('bias')}weight" in wanted:
+                    parameters[name].zero_()
         return module
 
     def _raised(self, error: BaseException, stage: str) -> dict[str, Any]:

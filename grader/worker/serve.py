@@ -93,7 +93,8 @@ def _serve(connection: socket.socket, out: _Printed, sandbox: Sandbox, guards: G
     if "probe" in start:
         connection.sendall(wire.encode(probe.run(probe.Targets(**start["probe"])), {}))
         return
-    submission = Submission(start["sources"], start["stubs"], start["imports"], start["refused"])
+    passed_over = start["asked"] if start["passes_over_failures"] else ()
+    submission = Submission(start["sources"], start["stubs"], start["imports"], start["refused"], passed_over)
     answerer = GuardedAnswerer(submission.module, submission.is_own, guards)
     batches = Batches(answerer)
     while True:

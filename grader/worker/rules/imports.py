@@ -9,6 +9,8 @@ Allowed are the standard library, the submission's own files, and the packages t
 of the student's files are looked at: what torch imports for itself is its own affair.
 """
 
+import __future__
+
 import ast
 import importlib
 import sys
@@ -95,6 +97,18 @@ class Imports:
                 self.prepare(file, ast.parse(text, file))
             tree = self._prepared[file]
             return code if tree is None else compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
+
+    def statements(self, text: str, file: str) -> Iterator[CodeType]:
+        """The same, each statement at the top of the file by itself."""
+        self.compile(text, file)
+        tree = self._prepared[file] or ast.parse(text, file)
+        flags = 0
+        for statement in ast.fix_missing_locations(tree).body:
+            if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+                for name in statement.names:
+                    flags |= getattr(__future__, name.name).compiler_flag
+            alone = ast.Module([statement], type_ignores=[])
+            yield compile(alone, file, "exec", flags=flags, dont_inherit=True)
 
     def reason(self, module: str, name: str | None, is_certain: bool) -> tuple[str, Reason] | None:
         """Which package is missing for `import module` or `from module import name`, and why; None when none is.
