@@ -1,5 +1,6 @@
 """An answer of the student's callable, and the claims a check makes about it."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NoReturn
@@ -19,6 +20,7 @@ from grader.failure import (
     NoAnswer,
     NoGradient,
     NotFinite,
+    SaysOtherwise,
     Unstable,
     WrongDtype,
     WrongShape,
@@ -27,6 +29,7 @@ from grader.failure import (
 from grader.measured import Measured
 from grader.oracle import Expected
 from grader.outcome import Garbled, Gradients, Node, Outcome, Returned, in_words
+from grader.plain import Plain, is_of_sort, plain_of, same, sort_of, spelt, text_of
 from grader.unanswered import asked, fail, fail_unanswered
 from grader.verdict import Verdict
 
@@ -69,6 +72,8 @@ class Answer:
         expected = self._expect(source)
         _must_be_among(names, expected.values, f"a value that the {source} of {self.call.name} gives")
         names = names or tuple(name for name in expected.values if name not in self._callable.keeps)
+        if not names:  # nothing would be compared
+            raise ValueError(f"{self.call.name} gives no tensor; a check compares numbers and words with says()")
         observed = {name: self.tensor(name) for name in names}
         self._must_be_finite(observed)
         allowed = compare.allowance(self.tolerance, expected.values.values())
@@ -76,7 +81,28 @@ class Answer:
             mismatch = self._compared(name, observed[name], expected.values[name], allowed, source)
             if mismatch:
                 self._must_be_stable()
-                self._fail(Verdict.WRONG_VALUE, Differs(name=name, axes=self._axes(name), mismatch=mismatch))
+                is_boolean = expected.values[name].dtype == torch.bool
+                fact = Differs(name=name, axes=self._axes(name), mismatch=mismatch, is_boolean=is_boolean)
+                self._fail(Verdict.WRONG_VALUE, fact)
+
+    def says(self, *names: str, among: Iterable[str] = (), case: str = "") -> None:
+        """The named numbers and words (all, when none is named) are those of the reference. See `plain.same`.
+
+        Args:
+            among: the words that the task lets choose from, where it is a word; a message then names all of them.
+            case: what was asked about, for the message, where the shapes that went in do not tell.
+        """
+        _must_be_among(names, self._expected.plain, "a number or word that the reference gives")
+        for name in names or tuple(self._expected.plain):
+            expected, observed = self._expected.plain[name], self._plain(name)
+            if not same(observed, expected, self.tolerance):
+                self._must_be_stable()
+                words = tuple(among) if isinstance(observed, str) else ()
+                is_strange = spelt(str(observed)) not in map(spelt, words)
+                fact = SaysOtherwise(
+                    name=name, observed=observed, expected=expected, among=words if is_strange else (), case=case
+                )
+                self._fail(Verdict.WRONG_VALUE, fact)
 
     def gradients_match(self, *names: str, source: str = "reference") -> None:
         """The gradients of the named inputs, or `"parameters"`, are those of the reference, or of the `library`.
@@ -148,7 +174,9 @@ class Answer:
         mismatch = compare.compare(observed, expected, allowed)
         if mismatch:
             self._must_be_stable()
-            self._fail(Verdict.WRONG_VALUE, Differs(name=of, axes=axes, mismatch=mismatch, claim=claim))
+            is_boolean = expected.dtype == torch.bool
+            fact = Differs(name=of, axes=axes, mismatch=mismatch, is_boolean=is_boolean, claim=claim)
+            self._fail(Verdict.WRONG_VALUE, fact)
 
     def shows(self, claim: str, is_so: bool) -> None:
         """A property that is there or not. `claim`: the rule in words, for the message."""
@@ -204,6 +232,7 @@ class Answer:
 
     def tensor(self, name: str) -> torch.Tensor:
         """A returned value of the right shape, finite or not. A value that came alone counts as the first."""
+        _must_be_among((name,), self._expected.values, "a tensor that the reference gives")
         expected = self._expected.values[name]
         node = self._tensor_node(name)
         if node.shape != tuple(expected.shape):
@@ -222,6 +251,20 @@ class Answer:
         if node.data is None or node.dtype != wanted:
             self._fail(Verdict.WRONG_DTYPE, WrongDtype(name=name, observed=node.dtype, expected=wanted))
         return self.outcome.tensors[node.data].double()
+
+    def _plain(self, name: str) -> Plain:
+        """A returned number or word, or sequence of these, of the right sort."""
+        tree, expected, names = self.must_have_returned().tree, self._expected.plain[name], self._callable.returns
+        node = self._node(name) if len(names) > 1 else tree
+        if len(names) > 1 and (tree.kind != "sequence" or tree.length != len(names)):
+            self._wrong_structure(tree, f"a tuple ({', '.join(names)})")
+        value = plain_of(node, self.outcome.tensors) if node is not None else None
+        if value is None:
+            self._wrong_structure(node or tree, f"{name}: {sort_of(expected)}")
+        if not is_of_sort(value, expected):
+            fact = WrongStructure(found=f"{name}: {text_of(value)}", wanted=f"{name}: {sort_of(expected)}")
+            self._fail(Verdict.WRONG_TYPE, fact)
+        return value
 
     def _boolean(self, name: str, node: Node) -> torch.Tensor:
         """A mask; one of numbers counts when they are 0 and 1, since its dtype has a check of its own."""
@@ -252,9 +295,9 @@ class Answer:
         wanted = f"the tensor {name}, as self.{name}, once forward has run"
         self._fail(Verdict.WRONG_TYPE, WrongStructure(found=in_words(node), wanted=wanted, of=f"self.{name}"))
 
-    def _wrong_structure(self, tree: Node) -> NoReturn:
+    def _wrong_structure(self, tree: Node, wanted: str = "") -> NoReturn:
         names = self._callable.returns
-        wanted = f"a tuple ({', '.join(names)}) of tensors" if len(names) > 1 else f"the tensor {names[0]}"
+        wanted = wanted or (f"a tuple ({', '.join(names)}) of tensors" if len(names) > 1 else f"the tensor {names[0]}")
         self._fail(Verdict.WRONG_TYPE, WrongStructure(found=in_words(tree), wanted=wanted))
 
     def _must_be_finite(self, observed: Mapping[str, torch.Tensor]) -> None:
@@ -280,7 +323,11 @@ class Answer:
         if self.call.is_random:
             return
         again = self._ask_again()
-        for name in self._callable.returns:
+        for name in self._expected.plain if isinstance(again.outcome.reply, Returned) else ():
+            answers = self._plain(name), again._plain(name)
+            if not same(*answers, self.tolerance) and text_of(answers[0]) != text_of(answers[1]):  # NaN equals nothing
+                self._fail(Verdict.UNSTABLE, Unstable(name=name, difference=math.nan, plain=answers))
+        for name in self._expected.values:
             first, second = _data(self, name), _data(again, name)
             if first is None or second is None or first.shape != second.shape:
                 continue

@@ -156,6 +156,10 @@ class Module:
         self._history.append(call)
         return answer
 
+    def raises(self, error: type[Exception], *arguments: Any, when: str, **keywords: Any) -> None:
+        """Calling it must raise; `when` says in which case, for the message."""
+        must_raise(self._examination, self._call(arguments, keywords, self._build), error, when)
+
     def has_its_parameters(self, *arguments: Any, may_have_more: bool = False) -> None:
         """The module has the parameters the task names, whatever its `forward` does with these arguments.
 

@@ -15,6 +15,7 @@ from grader.outcome import (
     TimedOut,
     WrongParameters,
 )
+from grader.plain import Plain
 from grader.verdict import Verdict
 
 Shape = tuple[int, ...]
@@ -159,6 +160,19 @@ class Differs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SaysOtherwise:
+    """A plain value, a number or a word, is not the right one."""
+
+    name: str
+    observed: Plain
+    expected: Plain
+    #: The words that it is one of; empty where the task gives no choice.
+    among: tuple[str, ...] = ()
+    #: Which case was asked about, where the shapes that went in do not tell.
+    case: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoGradient:
     #: All inputs and parameters that no gradient reached.
     names: tuple[str, ...]
@@ -175,6 +189,8 @@ class Unstable:
 
     name: str
     difference: float
+    #: The two answers, where they are plain values.
+    plain: tuple[Plain, ...] = ()
 
 
 Fact = (
@@ -190,6 +206,7 @@ Fact = (
     | WrongDtype
     | NotFinite
     | Differs
+    | SaysOtherwise
     | NoGradient
     | InputChanged
     | Unstable

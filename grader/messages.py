@@ -25,6 +25,7 @@ from grader.failure import (
     NotRaised,
     OtherFailed,
     PrerequisiteFailed,
+    SaysOtherwise,
     Shape,
     Unstable,
     WrongDtype,
@@ -44,6 +45,7 @@ from grader.outcome import (
     TimedOut,
     WrongParameters,
 )
+from grader.plain import text_of
 
 #: Characters of an exception's text that are shown.
 _MOST_TEXT = 600
@@ -341,6 +343,16 @@ def _values(mismatch: Mismatch, is_boolean: bool) -> str:
     )
 
 
+def _says_otherwise(fact: SaysOtherwise, asked: Asked | None) -> list[str]:
+    expected = f"one of {', '.join(map(text_of, fact.among))}" if fact.among else text_of(fact.expected)
+    return [
+        *_headline(asked, f"returned a wrong answer for {fact.name}"),
+        *([_row("case", fact.case)] if fact.case else []),
+        _row("observed", text_of(fact.observed)),
+        _row("expected", expected),
+    ]
+
+
 def _share(count: int, total: int) -> str:
     return f"{count} of {total} elements ({100 * count / max(total, 1):.1f} %)"
 
@@ -374,9 +386,14 @@ def _input_changed(fact: InputChanged, asked: Asked | None) -> list[str]:
 
 
 def _unstable(fact: Unstable, asked: Asked | None) -> list[str]:
+    how = (
+        f"{fact.name}: {', then '.join(map(text_of, fact.plain))}"
+        if fact.plain
+        else f"{fact.name} by up to {fact.difference:.3g} between the first call and the second"
+    )
     return [
         *_headline(asked, "gave two answers to two equal calls"),
-        _row("differs", f"{fact.name} by up to {fact.difference:.3g} between the first call and the second"),
+        _row("differs", how),
         _row(
             "wanted",
             "the same answer every time: no dropout in eval mode, no layer made inside the call, "
@@ -416,6 +433,7 @@ _WORDS: dict[type, Callable[[Any, Asked | None], list[str]]] = {
     WrongDtype: _wrong_dtype,
     NotFinite: _not_finite,
     Differs: _differs,
+    SaysOtherwise: _says_otherwise,
     NoGradient: _no_gradient,
     InputChanged: _input_changed,
     Unstable: _unstable,

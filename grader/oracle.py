@@ -9,9 +9,9 @@ import json
 import sys
 from collections.abc import Callable as Function
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import torch
@@ -19,9 +19,12 @@ import torch
 from grader.assignment import Assignment, near
 from grader.call import Call
 from grader.given import Inputs
+from grader.outcome import Node
+from grader.plain import Plain, is_finite, plain_of
 from grader.worker.answer import Answerer
 from grader.worker.wire import Frame
 
+_NOTHING_PLAIN: Mapping[str, Plain] = MappingProxyType({})
 #: Name under which a course's `reference/` folder is imported; its modules import each other by it.
 PACKAGE = "reference"
 
@@ -45,6 +48,8 @@ class Expected:
     gradients: Mapping[str, torch.Tensor]
     #: Upstream gradient of the first value; None for a call without gradients.
     upstream: torch.Tensor | None
+    #: By the assignment's names: what is a number, a word or a sequence of these, and no tensor.
+    plain: Mapping[str, Plain] = field(default_factory=lambda: _NOTHING_PLAIN)
 
 
 class Oracle:
@@ -84,12 +89,12 @@ class Oracle:
         Raises:
             OracleError: as `expected` does.
         """
-        answerer, values = self._forward(call, "reference")
+        answerer, values, plain = self._forward(call, "reference")
         if upstream_of is None:
-            return Expected(values=values, gradients={}, upstream=None)
+            return Expected(values=values, gradients={}, upstream=None, plain=plain)
         upstream = upstream_of(next(iter(values.values())))
         gradients = self._backward(answerer, call, "reference", upstream)
-        return Expected(values=values, gradients=gradients, upstream=upstream)
+        return Expected(values=values, gradients=gradients, upstream=upstream, plain=plain)
 
     def parameter_shapes(self, part: str, name: str, arguments: Mapping[str, object]) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the parameters a module must have when built with these arguments."""
@@ -136,27 +141,29 @@ class Oracle:
         return call.request(*self.target(call.part, call.name, source))
 
     def _ask(self, call: Call, source: str) -> Expected:
-        answerer, values = self._forward(call, source)
+        answerer, values, plain = self._forward(call, source)
         if not call.is_with_gradients:
-            return Expected(values=values, gradients={}, upstream=None)
+            return Expected(values=values, gradients={}, upstream=None, plain=plain)
+        if not values:
+            raise OracleError(f"the {source} of {call.name} returned no tensor that gradients could be taken of")
         output = next(iter(values.values()))
         # Random, since the sum of the outputs hides whole classes of errors; equal for equal questions.
         upstream = self._upstreams.normal(call.digest, *output.shape).to(output.dtype)
         gradients = self._backward(answerer, call, source, upstream)
-        return Expected(values=values, gradients=gradients, upstream=upstream)
+        return Expected(values=values, gradients=gradients, upstream=upstream, plain=plain)
 
-    def _forward(self, call: Call, source: str) -> tuple[Answerer, dict[str, torch.Tensor]]:
+    def _forward(self, call: Call, source: str) -> tuple[Answerer, dict[str, torch.Tensor], dict[str, Plain]]:
         self._must_have(call.part, call.name, source)
         answerer = Answerer(self._find, is_own=lambda file: Path(file).parent == self._folder)
         reply = answerer.call(self.request(call, source))
         if reply.header["status"] != "returned":
             raised = reply.header.get("type", "") if reply.header["status"] == "raised" else ""
             raise OracleError(f"the {source} of {call.name} did not answer: {_in_words(reply.header)}", raised)
-        values = self._values(call, reply)
+        values, plain = self._values(call, reply)
         for name in self._names(call) if source == "reference" else ():
-            if name not in values:  # a check would compare with nothing, and pass
-                raise OracleError(f"the reference of {call.name} returned no tensor for {name}")
-        return answerer, values
+            if name not in values and name not in plain:  # a check would compare with nothing, and pass
+                raise OracleError(f"the reference of {call.name} returned no tensor for {name}, and no number or word")
+        return answerer, values, plain
 
     def _backward(self, answerer: Answerer, call: Call, source: str, upstream: torch.Tensor) -> dict[str, torch.Tensor]:
         gradients = answerer.gradient(Frame({}, {"upstream": upstream}))
@@ -166,16 +173,22 @@ class Oracle:
         zeros = {name: torch.zeros_like(call.payload.tensors[name]) for name in gradients.header["missing"]}
         return gradients.tensors | zeros
 
-    def _values(self, call: Call, reply: Frame) -> dict[str, torch.Tensor]:
-        tree = reply.header["tree"]
-        nodes = [*(tree["items"] if tree["kind"] == "sequence" else [tree]), *reply.header["kept"]]
+    def _values(self, call: Call, reply: Frame) -> tuple[dict[str, torch.Tensor], dict[str, Plain]]:
+        """The tensors, and the plain values. A callable with one name may return a sequence of numbers under it."""
+        tree, kept = Node.model_validate(reply.header["tree"]), map(Node.model_validate, reply.header["kept"])
         names = self._names(call)
+        whole = plain_of(tree, {}) if len(names) == 1 else None
+        nodes = [*(tree.values if whole is None else (tree,)), *kept]
         if len(nodes) < len(names):
             raise OracleError(
                 f"the reference of {call.name} returned {len(nodes)} values, the assignment names {names}"
             )
         # A source may leave a value out (the library's fused attention gives no weights).
-        return {name: reply.tensors[node["data"]] for name, node in zip(names, nodes, strict=False) if node.get("data")}
+        given = dict(zip(names, nodes, strict=False))
+        plain = {name: value for name, node in given.items() if (value := plain_of(node, {})) is not None}
+        if not all(map(is_finite, plain.values())):
+            raise OracleError(f"the reference of {call.name} returned a number that is not finite: {plain}")
+        return {name: reply.tensors[node.data] for name, node in given.items() if node.data is not None}, plain
 
     def _names(self, call: Call) -> tuple[str, ...]:
         """Names of the values of an answer to a call."""

@@ -10,15 +10,36 @@ from types import MappingProxyType
 from typing import Annotated, Literal, NoReturn
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    TypeAdapter,
+    ValidationError,
+)
 
-from grader.worker.describe import MOST_AXES, SENDABLE
+from grader.worker.describe import MOST_AXES, MOST_BITS, MOST_ITEMS, MOST_TEXT, SENDABLE
 from grader.worker.wire import Frame, ProtocolError
 
 #: Names are cut at 200 characters by a worker (`describe.MOST_TEXT`), and some stand in a sentence.
 Name = Annotated[str, Field(max_length=300)]
 _Text = Annotated[str, Field(max_length=8000)]
 Size = Annotated[int, Field(ge=0, le=2**62)]
+
+
+def _must_fit(number: bool | int | float) -> bool | int | float:
+    """Refuse a whole number that no worker sends."""
+    if isinstance(number, int) and number.bit_length() > MOST_BITS:
+        raise ValueError(f"a whole number of {number.bit_length()} bits; {MOST_BITS} are allowed")
+    return number
+
+
+_Number = Annotated[StrictBool | StrictInt | StrictFloat, AfterValidator(_must_fit)]
+_Word = Annotated[str, Field(strict=True, max_length=MOST_TEXT)]
 _NO_TENSORS: Mapping[str, torch.Tensor] = MappingProxyType({})
 
 
@@ -34,6 +55,8 @@ class Node(Record):
     type: Name = ""
     #: Text of a plain value (`None`, a number, a string).
     text: _Text | None = None
+    #: The plain value itself, where it is a number, a word or, in a sequence, a sequence of numbers. See `plain`.
+    value: _Number | _Word | Annotated[tuple[_Number, ...], Field(max_length=MOST_ITEMS)] | None = None
     dtype: Name = ""
     shape: Annotated[tuple[Size, ...], Field(max_length=MOST_AXES)] | None = None
     #: Why a tensor is not an ordinary one in memory.
@@ -41,7 +64,7 @@ class Node(Record):
     data: Name | None = None
     length: Size = 0
     #: Those of the outermost sequence; what lies deeper is not described.
-    items: Annotated[tuple["Node", ...], Field(max_length=8)] = ()
+    items: Annotated[tuple["Node", ...], Field(max_length=MOST_ITEMS)] = ()
 
     @property
     def values(self) -> tuple["Node", ...]:

@@ -76,8 +76,9 @@ def resized(
 ) -> Call | None:
     """The same call with other sizes; None when it cannot be made.
 
-    Boolean tensors are cut from the old ones, or repeat them, and whole numbers that count along an axis stay between 1
-    and its length. Whether a mask still leaves every query something is for the reference to say.
+    Boolean tensors are cut from the old ones, or repeat them, whole numbers that count along an axis stay between 1 and
+    its length, and a permutation stays one. Whether a mask still leaves every query something is for the reference to
+    say.
 
     Args:
         sizes: new lengths by axis; the others keep theirs. Where an axis is made of others, two of three settle it.
@@ -117,6 +118,11 @@ def tiled(tensor: torch.Tensor, shape: Shape) -> torch.Tensor:
     for axis, length in enumerate(shape):
         tensor = tensor.index_select(axis, torch.arange(length) % tensor.shape[axis])
     return tensor
+
+
+def is_order(tensor: torch.Tensor) -> bool:
+    """Whether it lists each position once: a permutation, which whole numbers of another kind are not."""
+    return tensor.ndim == 1 and tensor.numel() > 1 and torch.equal(tensor.sort().values, torch.arange(len(tensor)))
 
 
 # --- reading sizes ------------------------------------------------------------------------------------------------
@@ -227,6 +233,8 @@ def _remade(
     cut = tiled(tensor, shape)
     if tensor.dtype == torch.bool:
         return cut
+    if is_order(tensor):
+        return cut.argsort(stable=True).argsort()  # the same order, of fewer or of more
     counted = about.sizes.get(name.removesuffix("s"))  # `key_lengths` holds a `key_length` for each sample
     return cut if counted is None else cut.clamp(1, sizes[counted])
 

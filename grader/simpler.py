@@ -14,7 +14,7 @@ import torch
 
 from grader.assignment import Callable
 from grader.call import Call, Payload
-from grader.resize import Shape, ShapesOfParameters, resized, sizes_of, tiled
+from grader.resize import Shape, ShapesOfParameters, is_order, resized, sizes_of, tiled
 
 #: Lengths that are tried of these axes, and of any other.
 _LENGTHS = {"batch": (1, 2), "query": (1, 2, 3), "key": (1, 2, 3)}
@@ -97,7 +97,7 @@ def least_counts(trial: Trial) -> list[Trial]:
     counts = {
         name: torch.ones_like(tensor)
         for name, tensor in arguments.items()
-        if not tensor.is_floating_point() and tensor.dtype != torch.bool
+        if not tensor.is_floating_point() and tensor.dtype != torch.bool and not is_order(tensor)
     }
     payload = Payload(arguments | counts, trial.call.payload.parameters)
     return [replace(trial, call=replace(trial.call, payload=payload))] if counts else []

@@ -82,13 +82,16 @@ class Found:
 
 
 def symptom_of(assignment: Assignment, call: Call, outcome: Outcome, right: Right) -> Symptom | None:
-    """How an answer is wrong; None when it is right, or when there is no answer to speak of."""
+    """How an answer is wrong; None when it is right, or when there is no answer to speak of.
+
+    None too where numbers or words are asked for that no tensor holds: a message shows the whole call and both answers.
+    """
     reply = outcome.reply
     if isinstance(right, Refused):
         return _not_raised(reply, right)
     if isinstance(reply, Raised):
         return _raised(reply)
-    if not isinstance(reply, Returned):
+    if not isinstance(reply, Returned) or right.plain:
         return None
     return _Judged(assignment, call, outcome, right).symptom()
 

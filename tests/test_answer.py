@@ -63,6 +63,19 @@ def changed(value, at=(1, 2), by=0.5):
     return value
 
 
+def test_answer_wrong_mask_is_told_in_true_and_false(mask):
+    """Whether it is compared as a mask, or as a value, or in a property."""
+    given = mask(lambda length: torch.ones(length, length, dtype=torch.bool))
+    lower = torch.ones(3, 3, dtype=torch.bool).tril()
+
+    for claim in (
+        lambda: given.matches_mask(3, 3),
+        given.matches,
+        lambda: given.holds("it is lower", given.value("mask"), lower, of="mask", axes=("row", "column")),
+    ):
+        assert "  first     row 0, column 1: observed True, expected False" in str(failure(claim)).splitlines()
+
+
 # --- right answers ----------------------------------------------------------------------------------------------
 
 

@@ -458,6 +458,24 @@ def test_checks_wanted_error_behind_float32_arithmetic_is_found(student):
     student("mix", "mix", late).raises(ValueError, QUERY, KEY, when="always")
 
 
+def test_checks_module_that_must_refuse_an_input(student):
+    """Its `forward` raises what the task asks for, or it does not."""
+
+    class Careful(Scale):
+        def forward(self, query):
+            if query.ndim != 2:
+                raise ValueError("axes")
+            return super().forward(query)
+
+    careful, careless = (student("scale", "Scale", cls).build(given=GIVEN, size=3) for cls in (Careful, Scale))
+    query = GIVEN.normal("query", 4, 2, 3)
+
+    careful.raises(ValueError, query, when="there are three axes")
+    failed = failure(careless.raises, ValueError, query, when="there are three axes")
+
+    assert (Verdict.NOT_RAISED, None) == (failed.verdict, failed.fact.raised)
+
+
 def test_checks_module_that_must_not_be_made(student):
     """`__init__` raises what the task asks for, or it does not."""
 

@@ -34,6 +34,15 @@ LAYER = "self.proj = nn.Linear(size, size + 1)"
 LARGE = entry("begins-large", ("tiny.py", LAYER, f"{LAYER}\n        nn.init.constant_(self.proj.weight, 9.0)"))
 
 
+REFUSED = """
+
+    @scale.check(points=1)
+    def test_no_size_is_refused(student):
+        student.build_raises(ValueError, size=0, when="for size 0")
+"""
+ACCEPTS = entry("accepts-no-size", ("tiny.py", "if size < 1:", "if size < 0:"))
+
+
 class RightScale(torch.nn.Module):
     """As the reference, but draws something before."""
 
@@ -74,13 +83,20 @@ class LargeTwiceScale(torch.nn.Module):
         return 2 * self.proj(1 + query)
 
 
+class LargeAcceptingScale(LargeTwiceScale):
+    """Begins large, accepts a size of 0, and is right otherwise."""
+
+    def forward(self, query):
+        return self.proj(1 + query)
+
+
 @pytest.fixture
 def explained(tmp_path):
     """What explains a module whose beginning is asked for too, and how many examples show it."""
 
-    def run(module):
-        course = write_mistaken_course(tmp_path, mistakes=SCALE + LARGE)
-        (tmp_path / "assignments/tiny/checks/test_scale.py").write_text(textwrap.dedent(CHECKS), encoding="utf-8")
+    def run(module, checks=CHECKS, mistakes=SCALE + LARGE):
+        course = write_mistaken_course(tmp_path, mistakes=mistakes)
+        (tmp_path / "assignments/tiny/checks/test_scale.py").write_text(textwrap.dedent(checks), encoding="utf-8")
 
         def diagnose(grading):
             pupil = Pupil({"Scale": module}, is_own=lambda file: file.endswith("test_diagnosis_luck.py"))
@@ -131,3 +147,12 @@ def test_luck_of_a_known_mistake_beside_another_has_its_name(explained):
     (one,), _ = explained(LargeTwiceScale)
 
     assert ({("projected-twice",), ("begins-large",)}, ()) == (set(one.mistakes), one.traits)
+
+
+def test_luck_of_a_known_mistake_beside_a_missing_error_has_both_names(explained):
+    """Two mistakes say more than one of them and the trait that an error is missing."""
+    checks = CHECKS.replace("points=3", "points=2") + REFUSED
+
+    (one,), _ = explained(LargeAcceptingScale, checks, SCALE + LARGE + ACCEPTS)
+
+    assert ({("accepts-no-size",), ("begins-large",)}, ()) == (set(one.mistakes), one.traits)

@@ -34,9 +34,20 @@ def returned(*values, changed=(), is_alone=False, **fields):
             nodes.append(Node(kind="tensor", dtype=dtype, shape=tuple(value.shape), data=f"{number}"))
             tensors[f"{number}"] = value
         else:
-            nodes.append(Node(kind="other", type=type(value).__name__, text=repr(value)))
+            worth = value if isinstance(value, (bool, int, float, str, tuple)) else None
+            nodes.append(Node(kind="other", type=type(value).__name__, text=repr(value), value=worth))
     tree = nodes[0] if is_alone else Node(kind="sequence", type="tuple", length=len(nodes), items=tuple(nodes))
     return Outcome(reply=Returned(status="returned", tree=tree, changed=changed), tensors=tensors, **fields)
+
+
+def mask_of(*shape):
+    """What a right mask of that shape looks like."""
+    return Node(kind="tensor", dtype="bool", shape=shape)
+
+
+def looks(*values, is_alone=False):
+    """What these look like, when they are right."""
+    return returned(*values, is_alone=is_alone).reply.tree
 
 
 def gradients(missing=(), **values):
@@ -93,7 +104,7 @@ def test_said_other_structure_is_another_form(one, other):
 )
 def test_said_mask_that_fits_is_broadcast_to_the_right_shape(mask):
     """A mask stands for every mask that it broadcasts to."""
-    told = said(returned(mask, is_alone=True), CALL, (2, 3, 2))
+    told = said(returned(mask, is_alone=True), CALL, mask_of(2, 3, 2))
 
     assert ("alone", ("bool", (2, 3, 2))) == told.form
     assert torch.broadcast_to(mask, (2, 3, 2)).flatten().double().tolist() == told.numbers.tolist()
@@ -101,15 +112,66 @@ def test_said_mask_that_fits_is_broadcast_to_the_right_shape(mask):
 
 def test_said_mask_that_does_not_fit_stays_as_it_is():
     """Its shape is wrong, and is compared."""
-    assert ("alone", ("bool", (4,))) == said(returned(torch.ones(4).bool(), is_alone=True), CALL, (2, 3)).form
+    assert ("alone", ("bool", (4,))) == said(returned(torch.ones(4).bool(), is_alone=True), CALL, mask_of(2, 3)).form
 
 
 def test_said_mask_with_more_axes_than_the_right_one_is_another():
     """Broadcasting the right shape to the answer's is not what the task asks."""
-    right = said(returned(torch.ones(2, 3).bool(), is_alone=True), CALL, (2, 3))
-    larger = said(returned(torch.ones(5, 2, 3).bool(), is_alone=True), CALL, (2, 3))
+    right = said(returned(torch.ones(2, 3).bool(), is_alone=True), CALL, mask_of(2, 3))
+    larger = said(returned(torch.ones(5, 2, 3).bool(), is_alone=True), CALL, mask_of(2, 3))
 
     assert not same_form(right, larger)
+
+
+def test_said_number_or_word_is_part_of_the_form():
+    """It is kept to the last digit; the numbers of tensors stand apart."""
+    outcome = returned(2**60 + 1, "attention", (2, 3), torch.ones(2))
+
+    told = said(outcome, CALL, looks(1, "feed-forward", (2,), torch.ones(2)))
+
+    assert (4, ("plain", 2**60 + 1), ("plain", "attention"), ("plain", (2, 3)), ("float", (2,))) == told.form
+    assert [1.0, 1.0] == told.numbers.tolist()
+    assert told.is_plain
+
+
+def test_said_tensor_without_axes_counts_as_its_number_where_one_is_right():
+    """And stays a tensor where a tensor is."""
+    one, other = (
+        said(returned(torch.tensor(7), is_alone=True), CALL, looks(right, is_alone=True)) for right in (5, 5j)
+    )
+
+    assert (("alone", ("plain", 7)), ("alone", ("whole", ()))) == (one.form, other.form)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_said_number_that_is_not_finite_is_kept_as_its_name(value):
+    """A record is JSON."""
+    assert ("alone", ("plain", str(value))) == said(returned(value, is_alone=True), CALL, looks(1, is_alone=True)).form
+
+
+def test_said_something_else_than_a_number_is_described():
+    """None is no number."""
+    told = said(returned(None, is_alone=True), CALL, looks(1, is_alone=True))
+
+    assert ("alone", ("other", "NoneType", "None", "", None)) == told.form
+    assert not told.is_plain
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        (6.0, 6, True),
+        (6, 7, False),
+        (0.5000001, 0.5, True),
+        (0.501, 0.5, False),
+        ("Feed Forward", "feed-forward", True),
+    ],
+)
+def test_said_same_form_compares_numbers_and_words_as_checks_do(one, other, is_same):
+    """Whole numbers exactly, others within the tolerance, words however they are spelt."""
+    told, wanted = (said(returned(value, is_alone=True), CALL, looks(other, is_alone=True)) for value in (one, other))
+
+    assert is_same == same_form(told, wanted, 1e-5)
 
 
 def test_said_exception_keeps_its_classes():

@@ -20,6 +20,7 @@ from grader.failure import (
     NotFinite,
     NotRaised,
     PrerequisiteFailed,
+    SaysOtherwise,
     Unstable,
     WrongDtype,
     WrongShape,
@@ -559,3 +560,35 @@ def test_messages_two_answers_to_equal_calls_show_by_how_much():
         "  wanted    the same answer every time: no dropout in eval mode, no layer made inside the call, "
         "no memory left uninitialised"
     ) == message(Unstable(name="output", difference=0.25), ASKED)
+
+
+def test_messages_two_plain_answers_to_equal_calls_are_shown():
+    """A number or word has no largest difference: both are there."""
+    text = message(Unstable(name="steps", difference=float("nan"), plain=(3, 4)), ASKED)
+
+    assert "  differs   steps: 3, then 4" == text.splitlines()[2]
+
+
+def test_messages_wrong_number_stands_beside_the_right_one():
+    """As of the elements of a tensor."""
+    assert ("mix(query, key) returned a wrong answer for steps\n" + HEAD + "  observed  12\n  expected  24") == message(
+        SaysOtherwise(name="steps", observed=12, expected=24), ASKED
+    )
+
+
+def test_messages_wrong_number_says_which_case_was_asked_about():
+    """Where shapes do not tell."""
+    text = message(SaysOtherwise(name="follows", observed=False, expected=True, case="a causal mask"), ASKED)
+
+    assert ["  case      a causal mask", "  observed  False", "  expected  True"] == text.splitlines()[2:]
+
+
+def test_messages_word_that_was_not_offered_stands_beside_all_that_were():
+    """Which of them is right is not said; what a student wrote is spelt out where it cannot be printed."""
+    fact = SaysOtherwise(name="part", observed="\x1b[2J", expected="one", among=("one", "two"))
+
+    assert (
+        "mix(query, key) returned a wrong answer for part\n"
+        + HEAD
+        + "  observed  '\\x1b[2J'\n  expected  one of 'one', 'two'"
+    ) == message(fact, ASKED)

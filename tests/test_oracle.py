@@ -217,7 +217,7 @@ def test_oracle_source_that_the_assignment_does_not_name_is_told(course):
         ),
         (
             "def mix(query, key, mask=None):\n    return query, None\n",
-            "the reference of mix returned no tensor for weights",
+            "the reference of mix returned no tensor for weights, and no number or word",
         ),
     ],
     ids=["raises", "lacks", "syntax", "fails", "one-value", "none"],

@@ -54,6 +54,21 @@ def test_outcome_returned_sequence_is_read():
     assert ["tensor", "other"] == [item.kind for item in reply.tree.items]
 
 
+@pytest.mark.parametrize("value", [True, 7, -(2**63) + 1, 0.5, "attention", [2, 3, 5], []])
+def test_outcome_plain_value_is_read_as_what_it_is(value):
+    """A number stays of its class, a sequence becomes a tuple."""
+    read = read_reply(returned({"kind": "other", "type": "int", "value": value})).tree.value
+
+    assert (tuple(value) if isinstance(value, list) else value) == read
+    assert (tuple if isinstance(value, list) else type(value)) is type(read)
+
+
+@pytest.mark.parametrize("value", [2**63, "y" * 201, [1] * 9, [[1]], ["attention"], [2**63], [None], {"a": 1}])
+def test_outcome_plain_value_out_of_bounds_is_refused(value):
+    """Whatever a worker would not send: too large, too long, too deep, of no such class."""
+    assert "value" in refusal(returned({"kind": "other", "type": "int", "value": value}))
+
+
 @pytest.mark.parametrize(
     ("header", "kind"),
     [

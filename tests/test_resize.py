@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.assignment import read_assignment
+from grader.assignment import Callable, read_assignment
 from grader.call import Build, Call, Payload
 from grader.resize import contradictions, resized, sizes_of, tiled
+from grader.simpler import Trial, least_counts
 
 ASSIGNMENT = read_assignment(Path(__file__).parents[1] / "assignments/attention")
 HEADS = {
@@ -270,3 +271,34 @@ def test_resize_optional_arguments_are_kept():
 
     assert {"key_padding_mask": {"tensor": "key_padding_mask"}, "is_causal": True} == new.keywords
     assert [[False, True]] * 2 == new.payload.arguments["key_padding_mask"].tolist()
+
+
+def reordering(*positions):
+    """A call that reorders rows of x, whose axis is named `row`, and what is said of it."""
+    tensors = {"x": numbers(len(positions), 2), "order": torch.tensor(positions)}
+    arguments = tuple({"tensor": name} for name in tensors)
+    stated = {"x": ("row", "column"), "order": ("row",)}
+    about = Callable(kind="function", arguments=("x", "order"), returns=("y",), axes=stated, reference="a:b")
+    return Call(part="p", name="reorder", arguments=arguments, payload=Payload(tensors, {})), about
+
+
+@pytest.mark.parametrize(
+    ("positions", "rows", "expected"),
+    [((3, 0, 4, 1, 2), 2, [1, 0]), ((3, 0, 4, 1, 2), 3, [1, 0, 2]), ((1, 0), 4, [2, 0, 3, 1]), ((2, 2, 4), 2, [2, 2])],
+)
+def test_resize_keeps_a_permutation_one(positions, rows, expected):
+    """In the order of those that are left; other whole numbers are cut."""
+    call, stated = reordering(*positions)
+
+    new = resized(call, stated, {"row": rows}, lambda name, shape, old: tiled(old, shape), dict)
+
+    assert expected == new.payload.arguments["order"].tolist()
+
+
+def test_simpler_calls_put_ones_in_counts_and_not_in_permutations():
+    """An order with one position twice is none."""
+    call, _ = reordering(1, 2, 0)
+    counts, _ = reordering(1, 3, 1)
+
+    assert [] == least_counts(Trial(call=call))
+    assert [1, 1, 1] == least_counts(Trial(call=counts))[0].call.payload.arguments["order"].tolist()

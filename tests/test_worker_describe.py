@@ -1,5 +1,7 @@
 """What a student's code returns or raises, described for the trusted side: honest tensors plain, the rest by name."""
 
+import math
+
 import pytest
 import torch
 from conftest import INPUT
@@ -39,6 +41,64 @@ def test_describe_value_that_is_no_tensor_is_named_by_its_class(answer_of, body,
     tree = tree_of(answer_of(body))
 
     assert (kind, type_name, text) == (tree.kind, tree.type, tree.text)
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        ("return 3", 3),
+        ("return -(2**63 - 1)", -(2**63 - 1)),
+        ("return 2.5", 2.5),
+        ("return True", True),
+        ("return 'feed-forward'", "feed-forward"),
+        ("import numpy\nreturn numpy.int64(7)", 7),
+        ("import numpy\nreturn numpy.float64(0.5)", 0.5),
+        ("import numpy\nreturn numpy.bool_(False)", False),
+        ("return 2**63", None),
+        ("return 'y' * 201", None),
+        ("return '\\ud800'", None),
+        ("return None", None),
+        ("return b'yes'", None),
+        ("class Mine(int):\n    __repr__ = __eq__ = __int__ = lambda *a: os._exit(3)\nreturn Mine(3)", None),
+        ("class Mine(str):\n    encode = __len__ = __eq__ = lambda *a: os._exit(3)\nreturn Mine('a')", None),
+        ("class Mine(float):\n    __float__ = __repr__ = lambda *a: os._exit(3)\nreturn Mine(3)", None),
+    ],
+)
+def test_describe_plain_value_arrives_itself(answer_of, body, value):
+    """Numbers and words of Python's own and of NumPy's, within bounds; of a class of the student's own, no value."""
+    tree = tree_of(answer_of(body))
+
+    assert ("other", value, type(value)) == (tree.kind, tree.value, type(tree.value))
+
+
+@pytest.mark.parametrize(
+    ("body", "values"),
+    [
+        ("return x.shape", [2, 3]),
+        ("return (2, 3.5, True)", [2, 3.5, True]),
+        ("return [x.shape, list(x.T.shape)]", [(2, 3), (3, 2)]),
+        ("return ((),)", [()]),
+        ("return ((2, 'a'), [2, [3]], tuple(range(9)), (2**64,))", [None] * 4),
+    ],
+)
+def test_describe_sequence_holds_numbers_and_sequences_of_numbers(answer_of, body, values):
+    """One level deeper and short, and nothing but numbers in it."""
+    tree = tree_of(answer_of(body))
+
+    assert values == [item.value for item in tree.items]
+
+
+def test_describe_not_a_number_arrives_as_such(answer_of):
+    """It is a number to the wire."""
+    assert math.isnan(tree_of(answer_of("return float('nan')")).value)
+
+
+@pytest.mark.parametrize("body", ["return list(range(10**6))", "return [list(range(10**6))] * 1000"])
+def test_describe_long_sequence_is_cut(answer_of, body):
+    """Its length is told, and a few of its items."""
+    tree = tree_of(answer_of(body))
+
+    assert 8 == len(tree.items) < tree.length
 
 
 def test_describe_text_of_an_object_is_never_asked_for(answer_of):

@@ -6,6 +6,7 @@ from types import ModuleType
 from grader.diagnosis.edited import Edited
 from grader.diagnosis.predict import NOTHING, Made
 from grader.diagnosis.said import Said, said
+from grader.outcome import Node
 from grader.question import Question
 from grader.traced import Failure, failure_of
 from grader.trusted import is_of_reference, respond, traced
@@ -29,13 +30,13 @@ class ComputedAnswers:
         """Whether the mistakes can be made together."""
         return self._edited.are_compatible(made)
 
-    def said(self, made: Made, question: Question, mask_shape: tuple[int, ...] | None, *, with_gradients: bool) -> Said:
-        """The answer to a question. `mask_shape`: see `said.said`."""
+    def said(self, made: Made, question: Question, right: Node | None, *, with_gradients: bool) -> Said:
+        """The answer to a question. `right`: see `said.said`."""
         if made != self._modules[0]:
             self._modules = made, self._edited.modules(made)
         upstream = question.upstream if with_gradients else None
         outcome = respond(_answerer_of(self._modules[1]), self._target, question.call, upstream, question.history)
-        return said(outcome, question.call, mask_shape)
+        return said(outcome, question.call, right)
 
     def failure(self, made: Made, question: Question) -> Failure | None:
         """What the call fails of; None where that is not certain."""

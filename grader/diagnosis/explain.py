@@ -75,14 +75,14 @@ def account_where_draws_differ(
     settled = {key: one for key, one in observations.items() if not one.question.call.is_random}
     if len(settled) == len(observations):
         return account_for(predictions, observations, budget, confirm, suspects)
-    found = account_for(predictions, observations, Budget(0), confirm, suspects)
-    if found:
-        return found
+    whole = account_for(predictions, observations, Budget(0), confirm, suspects)
+    if whole and not whole.traits:  # else two mistakes may account for what one of them and a trait do
+        return whole
     found = account_for(predictions, settled, budget, confirm, suspects)
     if found is None or not found.sets:
-        return found
+        return whole or found
     beside = Budget(2 * len(predictions.candidates))
-    return account_for(predictions, observations, beside, confirm, [*suspects, found.sets]) or found
+    return account_for(predictions, observations, beside, confirm, [*suspects, found.sets]) or whole or found
 
 
 def _ways(

@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.assignment import Assignment
 from grader.diagnosis.said import Kind, Said, said, same_form, same_numbers, scale
-from grader.outcome import Returned
+from grader.outcome import Node, Returned
 from grader.question import Observation, Question
 from grader.traced import Failure
 
@@ -38,8 +38,8 @@ class Answers(Protocol):
     def are_compatible(self, made: Collection[str]) -> bool:
         """Whether the mistakes can be made together."""
 
-    def said(self, made: Made, question: Question, mask_shape: tuple[int, ...] | None, *, with_gradients: bool) -> Said:
-        """The answer to a question."""
+    def said(self, made: Made, question: Question, right: Node | None, *, with_gradients: bool) -> Said:
+        """The answer to a question. `right`: see `said.said`."""
 
     def failure(self, made: Made, question: Question) -> Failure | None:
         """What the call fails of; None where that is not certain."""
@@ -58,7 +58,7 @@ class Predictions:
         observations = tuple(rehearsed)
         self.questions: Mapping[str, Question] = {one.question.key: one.question for one in observations}
         is_broadcast = assignment.callable(part, name).is_broadcast
-        self._mask_shapes = {one.question.key: _mask_shape(one) if is_broadcast else None for one in observations}
+        self._trees = {one.question.key: _tree(one, is_broadcast) for one in observations}
         #: The right answers.
         self.right: Mapping[str, Said] = {one.question.key: self.read(one) for one in observations}
         #: Mistakes that the callable could show.
@@ -73,7 +73,7 @@ class Predictions:
     def read(self, observation: Observation) -> Said:
         """What an observation of one of the questions says."""
         question = observation.question
-        return said(observation.outcome, question.call, self._mask_shapes[question.key])
+        return said(observation.outcome, question.call, self._trees[question.key])
 
     def values(self, made: Made, key: str) -> Said:
         """The answer, without gradients."""
@@ -109,7 +109,7 @@ class Predictions:
                 return observed.raises(error) and predicted.raises(error)
             if observed.bases[:1] != predicted.bases[:1]:  # another error, or none
                 return False
-        if not same_form(observed, predicted) or observed.kind is Kind.OTHER:
+        if not same_form(observed, predicted, self._tolerances[dtype]) or observed.kind is Kind.OTHER:
             return False
         tolerance = self._tolerances[dtype] + (self._answers.rounding if made else 0.0)
         if not same_numbers(observed.numbers, predicted.numbers, tolerance * scale(predicted.numbers)):
@@ -175,7 +175,7 @@ class Predictions:
                 del kept[made, key]
 
     def _ask(self, made: Made, key: str, *, with_gradients: bool) -> Said:
-        return self._answers.said(made, self.questions[key], self._mask_shapes[key], with_gradients=with_gradients)
+        return self._answers.said(made, self.questions[key], self._trees[key], with_gradients=with_gradients)
 
 
 def _same_gradient(
@@ -189,9 +189,9 @@ def _same_gradient(
     return same_numbers(one, other, allowed)
 
 
-def _mask_shape(observation: Observation) -> tuple[int, ...] | None:
-    """The shape of a right answer that is one Boolean tensor; None for any other answer."""
+def _tree(observation: Observation, is_broadcast: bool) -> Node | None:
+    """What a right answer looks like; None where it is no value, and where it is one mask that stands for no other."""
     reply = observation.outcome.reply
-    if isinstance(reply, Returned) and reply.tree.kind == "tensor" and reply.tree.dtype == "bool":
-        return reply.tree.shape
-    return None
+    if not isinstance(reply, Returned) or (reply.tree.dtype == "bool" and not is_broadcast):
+        return None
+    return reply.tree

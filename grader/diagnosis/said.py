@@ -4,18 +4,23 @@ import enum
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import TypeGuard
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from grader.call import Call
-from grader.outcome import Gradients, Outcome, Raised, Returned, WrongParameters
+from grader.outcome import Gradients, Node, Outcome, Raised, Returned, WrongParameters
+from grader.plain import Plain, is_finite, plain_of, same
 
 Numbers = NDArray[np.float64]
 #: Elements of a returned tensor up to which it is compared. Right ones have some hundreds; one of millions, in each of
 #: sixty answers, would fill the memory of whoever looks at them together.
 MOST_ELEMENTS = 65_536
+#: Marks a plain value among the items of a form.
+PLAIN = "plain"
 
 
 class Kind(enum.Enum):
@@ -33,9 +38,10 @@ class Said:
     """What a callable said to one question."""
 
     kind: Kind
-    #: Kinds, dtype classes and shapes of what was returned; of wrong parameters, their names and shapes.
+    #: Kinds, dtype classes and shapes of what was returned, and plain values themselves, marked as such; of wrong
+    #: parameters, their names and shapes.
     form: tuple[object, ...] = ()
-    #: All numbers returned, one after the other.
+    #: All numbers of returned tensors, one after the other.
     numbers: Numbers = field(default_factory=lambda: np.empty(0))
     #: By input or parameter; an input that no gradient reached is left out. None: not asked for, or it raised.
     gradients: Mapping[str, Numbers] | None = None
@@ -55,9 +61,18 @@ class Said:
         """Whether it raised that error, or one below it."""
         return self.kind is Kind.RAISED and error in self.bases
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is, in part, a number or a word that no tensor holds."""
+        return any(map(_is_plain, self.form))
 
-def said(outcome: Outcome, call: Call, mask_shape: tuple[int, ...] | None = None) -> Said:
-    """What an outcome says. `mask_shape`: that of the right Boolean value, to which one that fits is broadcast."""
+
+def said(outcome: Outcome, call: Call, right: Node | None = None) -> Said:
+    """What an outcome says.
+
+    `right`: what the right answer looks like. Where that is one Boolean tensor, one that fits is broadcast to its
+    shape; where it is a number or a word, whatever stands for one is taken for it.
+    """
     reply = outcome.reply
     if isinstance(reply, Raised):
         is_answer = reply.stage != "import" and not reply.is_unfilled
@@ -71,7 +86,7 @@ def said(outcome: Outcome, call: Call, mask_shape: tuple[int, ...] | None = None
         return Said(kind=Kind.OTHER)
     if any(tensor.numel() > MOST_ELEMENTS for tensor in outcome.tensors.values()):
         return Said(kind=Kind.OTHER)
-    form, numbers = _values(reply, outcome.tensors, mask_shape)
+    form, numbers = _values(reply, outcome.tensors, right)
     backward = outcome.backward
     return Said(
         kind=Kind.VALUES,
@@ -86,12 +101,17 @@ def said(outcome: Outcome, call: Call, mask_shape: tuple[int, ...] | None = None
 
 
 def _values(
-    reply: Returned, tensors: Mapping[str, torch.Tensor], mask_shape: tuple[int, ...] | None
+    reply: Returned, tensors: Mapping[str, torch.Tensor], right: Node | None
 ) -> tuple[tuple[object, ...], Numbers]:
     tree = reply.tree
     form: list[object] = [tree.length if tree.kind == "sequence" else "alone"]
+    mask_shape = right.shape if right is not None and right.dtype == "bool" else None
     numbers = []
-    for node in reply.values:
+    for node, wanted in zip_longest(reply.values, right.values[: len(reply.values)] if right is not None else ()):
+        value = plain_of(node, tensors) if wanted is not None and plain_of(wanted, {}) is not None else None
+        if value is not None:
+            form.append((PLAIN, _written(value)))
+            continue
         tensor = tensors.get(node.data) if node.data is not None else None
         if tensor is None:
             form.append((node.kind, node.type, node.text, node.oddity, node.shape))
@@ -101,6 +121,13 @@ def _values(
         form.append((_dtype_class(tensor), tuple(tensor.shape)))
         numbers.append(_numbers(tensor))
     return tuple(form), np.concatenate(numbers) if numbers else np.empty(0)
+
+
+def _written(value: Plain) -> Plain:
+    """A plain value as a form holds it, and a record: JSON has neither NaN nor infinity."""
+    if isinstance(value, tuple):
+        return tuple(map(_written, value))
+    return value if is_finite(value) else str(value)
 
 
 def _broadcast(tensor: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
@@ -120,9 +147,24 @@ def _numbers(tensor: torch.Tensor) -> Numbers:
     return tensor.detach().double().numpy().ravel()
 
 
-def same_form(one: Said, other: Said) -> bool:
-    """Whether both ended alike, and returned things of one form."""
-    return one.kind is other.kind and one.form == other.form
+def same_form(one: Said, other: Said, tolerance: float = 0.0) -> bool:
+    """Whether both ended alike, and returned things of one form.
+
+    `tolerance`: for plain numbers with a fraction, times what `other` says.
+    """
+    if one.kind is not other.kind or len(one.form) != len(other.form):
+        return False
+    return all(_same_item(*items, tolerance) for items in zip(one.form, other.form, strict=True))
+
+
+def _same_item(one: object, other: object, tolerance: float) -> bool:
+    if _is_plain(one) and _is_plain(other):
+        return same(one[1], other[1], tolerance)
+    return one == other
+
+
+def _is_plain(item: object) -> TypeGuard[tuple[str, Plain]]:
+    return isinstance(item, tuple) and item[:1] == (PLAIN,)
 
 
 def are_identical(one: Said, other: Said) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.diagnosis.predict import NOTHING, Made, Predictions
-from grader.diagnosis.said import Kind, Said, close, scale
+from grader.diagnosis.said import Kind, Said, close, same_form, scale
 
 #: Most mistakes that one callable is searched for.
 MOST_MISTAKES = 3
@@ -108,8 +108,8 @@ class Search:
         others = predictions.whole(made - {mistake}, key)
         if _is_partly_nan(observed) and not np.isnan(others.numbers).any():  # at the very places where it is foretold
             return True
-        if others.kind is not Kind.VALUES or others.form != observed.form:
-            return bool(observed.numbers.size) and not _is_nowhere_finite(observed)
+        if others.kind is not Kind.VALUES or not same_form(observed, others, 1e-9):
+            return observed.is_plain or (bool(observed.numbers.size) and not _is_nowhere_finite(observed))
         return _differ_where_finite(observed, others)
 
     # --- how ------------------------------------------------------------------------------------------------------

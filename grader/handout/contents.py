@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import safetensors
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from grader.diagnosis.mistakes import Named
 from grader.handout.calls import RecordedCall
@@ -43,6 +43,8 @@ class RightAnswer(Record):
     values: dict[str, str]
     gradients: dict[str, str]
     upstream: str | None
+    plain: dict[str, Any] = Field(default={})
+    """Numbers, words and sequences of these, themselves."""
 
 
 class RightOutcome(Record):
@@ -119,6 +121,7 @@ def answer_of(digest: str, source: str, expected: Expected, tensors: Tensors) ->
         values=tensors.put_all(expected.values),
         gradients=tensors.put_all(expected.gradients),
         upstream=None if expected.upstream is None else tensors.put(expected.upstream),
+        plain=dict(expected.plain),
     )
 
 

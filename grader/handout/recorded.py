@@ -36,7 +36,7 @@ from grader.handout.contents import (
 from grader.handout.header import Handout, damaged
 from grader.handout.tensors import ROUNDING, RoundedRow, Tensors
 from grader.oracle import Expected, OracleError, shapes_key
-from grader.outcome import Outcome, read_backward, read_call
+from grader.outcome import Node, Outcome, read_backward, read_call
 from grader.question import Question
 from grader.traced import Failure
 from grader.worker.wire import Frame
@@ -105,6 +105,7 @@ def expected_of(record: RightAnswer, tensors: Tensors) -> Expected:
         values=tensors.get_all(record.values),
         gradients=tensors.get_all(record.gradients),
         upstream=None if record.upstream is None else tensors.get(record.upstream),
+        plain=_frozen(record.plain),
     )
 
 
@@ -159,12 +160,12 @@ class RecordedAnswers:
         """Only one was made at a time."""
         return len(made) < 2
 
-    def said(self, made: Made, question: Question, mask_shape: tuple[int, ...] | None, *, with_gradients: bool) -> Said:
+    def said(self, made: Made, question: Question, right: Node | None, *, with_gradients: bool) -> Said:
         """The answer to a question, rounded where a mistake changes it."""
         wrong = self._of(made, question)
         if wrong is None:
             upstream = question.upstream if with_gradients else None
-            return said(self._right.ask(question.call, upstream), question.call, mask_shape)
+            return said(self._right.ask(question.call, upstream), question.call, right)
         gradients = wrong.gradients if with_gradients else None
         return Said(
             kind=Kind(wrong.kind),
@@ -189,6 +190,8 @@ class RecordedAnswers:
 
 def _frozen(value: Any) -> Any:
     """Lists of a JSON as the tuples they were."""
+    if isinstance(value, dict):
+        return {name: _frozen(one) for name, one in value.items()}
     return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
 
 

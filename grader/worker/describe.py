@@ -1,9 +1,11 @@
 """What a student's code returned, as a description in JSON and plain tensors.
 
 Every value becomes one node: `tensor` (with its data under a key, when it can be sent), `sequence`, or `other`.
-Unusual but honest tensors (views, expanded, conjugate) are made plain; what cannot be is named and not sent.
+Unusual but honest tensors (views, expanded, conjugate) are made plain; what cannot be is named and not sent. Numbers,
+words, and short sequences of numbers inside of another, are sent themselves.
 """
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,8 +19,10 @@ MOST_AXES = 16
 MOST_BYTES = 8 * 1024 * 1024
 #: Characters of an exception's text.
 MOST_MESSAGE = 4000
-#: Characters of a plain value's text.
+#: Characters of a plain value's text, and of a word that is sent.
 MOST_TEXT = 200
+#: Bits of a whole number that is sent, its sign apart: those of int64.
+MOST_BITS = 63
 
 #: Dtypes a reply may hold.
 SENDABLE = {
@@ -42,7 +46,7 @@ def describe(value: object, tensors: dict[str, torch.Tensor], depth: int = 0) ->
 
     Returns:
         `{"kind": "tensor", "dtype", "shape", "data"?, "oddity"?}`, `{"kind": "sequence", "type", "length", "items"}`
-        or `{"kind": "other", "type", "text"?}`.
+        or `{"kind": "other", "type", "text"?, "value"?}`.
     """
     if isinstance(value, torch.Tensor):
         return _tensor(value, tensors)
@@ -52,7 +56,28 @@ def describe(value: object, tensors: dict[str, torch.Tensor], depth: int = 0) ->
     node: dict[str, Any] = {"kind": "other", "type": _class_name(type(value))}
     if type(value) in _LITERALS:
         node["text"] = _short(value)
-    return node
+    worth = _numbers(value) if isinstance(value, (tuple, list)) else _literal(value)
+    return node if worth is None else node | {"value": worth}
+
+
+def _literal(value: object) -> bool | int | float | str | None:
+    """A number or a word itself; None where it is neither (as in a class of the student's own), or too large."""
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
+        value = value.item()
+    if type(value) is int:
+        return value if value.bit_length() <= MOST_BITS else None
+    if type(value) is str and len(value) <= MOST_TEXT:
+        is_text = value == value.encode(errors="ignore").decode()  # half of a surrogate is none
+        return value if is_text else None
+    return value if type(value) in (bool, float) else None  # type: ignore[return-value]
+
+
+def _numbers(value: tuple[object, ...] | list[object]) -> list[bool | int | float] | None:
+    """The numbers of a sequence; None where it holds anything else, or too many."""
+    items = value[: MOST_ITEMS + 1]
+    found = [one for item in items if (one := _literal(item)) is not None and not isinstance(one, str)]
+    return found if len(found) == len(items) <= MOST_ITEMS else None
 
 
 def gradients(names: list[str], found: tuple[torch.Tensor | None, ...]) -> tuple[list[str], dict[str, torch.Tensor]]:
