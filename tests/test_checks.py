@@ -513,6 +513,16 @@ def test_checks_extra_parameter_costs_the_check_of_the_parameters_only(student):
     assert Verdict.WRONG_PARAMETERS is failure(module.has_its_parameters, QUERY).verdict
 
 
+def test_checks_extra_parameter_that_the_task_does_not_forbid_costs_nothing(student):
+    """Those that it names must still be there."""
+    module = student("scale", "Scale", Learning).build(given=Given(1, "x"), size=3)
+    other = student("scale", "Scale", Misnamed).build(given=GIVEN, size=3)
+
+    module.has_its_parameters(QUERY, may_have_more=True)
+
+    assert Verdict.WRONG_PARAMETERS is failure(other.has_its_parameters, QUERY, may_have_more=True).verdict
+
+
 def test_checks_later_calls_reach_an_object_with_its_history(student):
     """The first call may have been looked up, so it is put again before the second; after that each is put once."""
     asking = student("scale", "Scale", Learning)

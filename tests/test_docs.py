@@ -182,7 +182,7 @@ def write_course(folder: Path) -> Path:
 
 def _is_kept(entry: str) -> bool:
     """Whether an entry of a file of mistakes is about mistakes that are kept alone."""
-    about = re.search(r"^(?:id|mistakes) = (.*)", entry, re.M)
+    about = re.search(r"^(?:id|mistakes) = (\[[^\]]*\]|.*)", entry, re.M)
     return about is None or set(re.findall(r'"([^"]+)"', about[1])) <= KEPT
 
 

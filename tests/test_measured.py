@@ -14,7 +14,7 @@ from grader.failure import CheckFailed
 from grader.given import Given
 from grader.measured import Measured
 from grader.plugin import CheckResult
-from grader.render.agreement import agreements, measured_texts
+from grader.render.agreement import agreements, measured_texts, number
 from grader.verdict import Verdict
 
 GIVEN = Given(7, "test")
@@ -216,3 +216,11 @@ def test_agreements_without_gradients_have_none():
     (found,) = agreements([make_check(measured=[measured()])])
 
     assert found.gradient is None
+
+
+@pytest.mark.parametrize(
+    ("difference", "text"), [(2.22e-16, "2.2e-16"), (1e-5, "1e-05"), (0.334, "0.33"), (174, "170"), (0, "0")]
+)
+def test_measured_numbers_have_two_digits_and_are_read_at_a_glance(difference, text):
+    """With an exponent only where it is needed."""
+    assert text == number(difference)

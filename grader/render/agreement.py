@@ -108,8 +108,8 @@ def measured_texts(measured: Sequence[Measurement]) -> list[str]:
 
 
 def number(difference: float) -> str:
-    """Two digits, such as 2.2e-16 or 0.33."""
-    return f"{difference:.2g}"
+    """Two digits, such as 2.2e-16, 0.33 or 170."""
+    return f"{float(f'{difference:.2g}'):g}"
 
 
 def _largest(pairs: Iterable[tuple[Check, Measurement]]) -> Largest | None:

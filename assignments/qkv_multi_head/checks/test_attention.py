@@ -77,7 +77,7 @@ def test_each_row_of_weights_sums_to_one(student, given):
 def test_worked_example_of_the_causal_rule(student):
     """All scores are 0: the outputs are the means of 2, of 2 and 4, of 2, 4 and 9."""
     x = torch.tensor([[[2.0], [4.0], [9.0]]], dtype=torch.float64)
-    answer = student.build(parameters=averaging(), d_model=1, n_heads=1)(x, gradients=True)
+    answer = student.build(parameters=averaging(), d_model=1, n_heads=1)(x)
     answer.matches("output", source="library")
 
 
@@ -153,7 +153,7 @@ def test_padding_mask_of_two_valid_tokens_is_about_keys(student):
     """All scores are 0 and two of three tokens are valid: the third row, a padded query, is the mean of 2 and 4."""
     x = torch.tensor([[[2.0], [4.0], [9.0]]], dtype=torch.float64)
     mask = torch.tensor([[False, False, True]])
-    answer = student.build(parameters=averaging(), d_model=1, n_heads=1)(x, mask, gradients=True)
+    answer = student.build(parameters=averaging(), d_model=1, n_heads=1)(x, mask)
     answer.matches("output", "weights", source="library")
 
 

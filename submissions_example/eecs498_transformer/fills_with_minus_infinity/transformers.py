@@ -3,7 +3,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch import Tensor
 from torch import optim
-from matplotlib import pyplot as plt
+from seaborn import heatmap
 
 
 def scaled_dot_product_two_loop_single(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -71,5 +71,4 @@ def get_subsequent_mask(seq):
 
 
 def show_attention(weights):
-    plt.matshow(weights.detach())
-    plt.show()
+    return heatmap(weights.detach())

@@ -3,7 +3,7 @@ from einops import rearrange
 from torch import nn
 from torch.nn import functional as F
 from eecs598.utils import reset_seed
-from IPython import embed
+from eecs598.a5_plots import show_attention
 
 
 def scaled_dot_product_two_loop_single(query, key, value):

@@ -1,4 +1,4 @@
-from tkinter import Y
+from msilib.schema import Class
 import torch
 from torch import nn
 import torch.nn.functional as F
