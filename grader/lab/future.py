@@ -54,11 +54,11 @@ def _movements(
 
 def _as_last(bench: Bench, module: Module, x: Tensor, changes: Tensor, query: int, step: Step) -> tuple[float, ...]:
     """How much the output of one token, asked for as the last one, moves with each token."""
-    length = x.shape[1]
-    order = [*(token for token in range(length) if token != query), query]
+    tokens = x.shape[1]
+    order = [*(token for token in range(tokens) if token != query), query]
     before = _output(bench, module, x[:, order])[-1]
     moved = []
-    for token in range(length):
+    for token in range(tokens):
         after = _output(bench, module, _changed(x, changes, token)[:, order])[-1]
         moved.append(float((after - before).norm() / changes[token].norm()))
     step()
