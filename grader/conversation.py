@@ -296,7 +296,8 @@ class Conversation:
     def _forward(self, call: Call) -> Outcome:
         reply, tensors = self._line.ask(call.frame(), self._limits.call_s, "call", read_call)
         if isinstance(reply, Returned) and not self._can_keep(tensors):
-            reply, tensors = reply.model_copy(update={"tree": _without_data(reply.tree)}), {}
+            kept = tuple(map(_without_data, reply.kept))
+            reply, tensors = reply.model_copy(update={"tree": _without_data(reply.tree), "kept": kept}), {}
         return Outcome(reply=reply, tensors=tensors, printed=self._line.printed(), is_printed_cut=reply.dropped > 0)
 
     def _backward(self, call: Call, outcome: Outcome, upstream: torch.Tensor) -> Outcome:

@@ -11,6 +11,7 @@ import pytest
 import torch
 from conftest import INPUT, function, is_running, make_call, tiny_assignment, wait_until, warm_process, workers_of
 
+from grader.call import Build
 from grader.conversation import Conversation, TimeLimits
 from grader.launch import ForkLauncher, LaunchError, SpawnLauncher, Zygote
 from grader.outcome import Died, Garbled, Gradients, NotAsked, Raised, Returned, TimedOut
@@ -435,6 +436,29 @@ def test_conversation_answers_are_kept_up_to_a_size_and_then_described(talk):
     assert [(1000, 1000)] * 20 == [outcome.reply.tree.shape for outcome in outcomes]
     assert sum(tensor.nbytes for outcome in outcomes for tensor in outcome.tensors.values()) <= 64 * 2**20
     assert outcomes[-1].reply.tree.data is None
+
+
+LARGE_AND_KEPT = """
+import torch
+from torch import nn
+
+
+class answer(nn.Module):
+    def forward(self, x):
+        self.weights = torch.zeros(1000, 1000, dtype=torch.float64)
+        return x
+"""
+
+
+def test_conversation_values_of_a_module_are_kept_up_to_a_size_and_then_described(talk):
+    """What a module holds once it has run is bounded as what it returns is."""
+    conversation = talk(LARGE_AND_KEPT)
+    built = {"build": Build(arguments={}, handle=1), "keeps": ("weights",)}
+
+    outcomes = [conversation.ask(make_call(**built), None) for _ in range(20)]
+
+    assert [(1000, 1000)] * 20 == [outcome.reply.kept[0].shape for outcome in outcomes]
+    assert ({}, None) == (outcomes[-1].tensors, outcomes[-1].reply.kept[0].data)
 
 
 def test_conversation_gradients_that_fit_no_input_are_not_kept(talk):
