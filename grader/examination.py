@@ -89,7 +89,7 @@ class Examination:
         #: The questions of each check, by its id.
         self.put_by: dict[str, set[str]] = {}
         self._respondent = respondent
-        self._fitting = Fitting(respondent.ask, self._shapes_of, self._expected, self.tolerance)
+        self._fitting = Fitting(respondent.ask, self._shapes_of, self._expected, self.tolerance, lambda: self.used_s)
         self._batches = list(batches)
         self._answered: dict[str, Outcome] = {}
         #: Questions answered beforehand that no check has put yet.

@@ -6,7 +6,7 @@ agree decides; until one alone has agreed best, each call tries all of them.
 
 import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import torch
@@ -16,6 +16,10 @@ from grader.call import Build, Call
 from grader.oracle import Expected
 from grader.outcome import Gradients, Outcome, Returned, WrongParameters
 from grader.structure import MOST_WAYS, mappings
+
+#: Seconds of the student's time that trying may take. Right code is known at its first call, whatever its layers are
+#: called; wrong code never, and its time is better spent on being asked.
+_MOST_TRYING_S = 2.0
 
 Ask = Callable[[Call, torch.Tensor | None], Outcome]
 
@@ -29,6 +33,7 @@ class Fitting:
         shapes_of: Callable[[Call], Mapping[str, tuple[int, ...]]],
         expected: Callable[[Call], Expected | None],
         tolerance: Callable[[Call], float],
+        used_s: Callable[[], float],
     ) -> None:
         """Nothing has been asked yet.
 
@@ -37,11 +42,14 @@ class Fitting:
             shapes_of: names and shapes of the parameters that the module of a call must have.
             expected: the right answer to a call; None where there is none.
             tolerance: largest relative difference of an answer to a call.
+            used_s: seconds that the student's code has run so far.
         """
         self._ask = ask
         self._shapes_of = shapes_of
         self._expected = expected
         self._tolerance = tolerance
+        self._used_s = used_s
+        self._trying_s = 0.0
         #: By callable and arguments of `__init__`: names of the reference to names of the student's.
         self._names: dict[str, dict[str, str]] = {}
 
@@ -75,12 +83,21 @@ class Fitting:
         asked = [_with_names(call, names) for names in ways]
         if expected is None:
             return asked[0], self._ask(asked[0], upstream)
-        outcomes = [self._ask(one, upstream) for one in asked]
+        outcomes = list(self._outcomes(asked, upstream))
         right = [self._count_right(one, expected, call) for one in outcomes]
         best = right.index(max(right))
         if max(right) and right.count(max(right)) == 1:
             self._names[_key(call)] = ways[best]
         return asked[best], outcomes[best]
+
+    def _outcomes(self, asked: list[Call], upstream: torch.Tensor | None) -> Iterator[Outcome]:
+        """The outcomes of one way after the other, as long as there is time for trying; of the first in any case."""
+        for number, call in enumerate(asked):
+            if number and self._trying_s > _MOST_TRYING_S:
+                return
+            before_s = self._used_s()
+            yield self._ask(call, upstream)
+            self._trying_s += self._used_s() - before_s
 
     def _count_right(self, outcome: Outcome, expected: Expected, call: Call) -> int:
         """How many values and gradients of an outcome are right."""

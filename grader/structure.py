@@ -7,11 +7,11 @@ layers. What several layers could be is a matter of trying: all ways are listed,
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-#: Choices that are listed for layers of one form: four layers, in any order.
-MOST_WAYS = 24
+#: Choices that are listed for layers of one form: three of six, or five, in any order.
+MOST_WAYS = 120
 
 Shape = tuple[int, ...]
 #: Parameters by name, and their shapes.
@@ -31,27 +31,36 @@ class _Family:
 
     @property
     def own_name(self) -> str:
-        """The last name that is no number."""
-        return [step for step in self.name.split(".") if step != "#"][-1] if self.name else ""
+        return _own_name(self.name)
 
 
 def mappings(wanted: Shapes, observed: Shapes) -> Iterator[dict[str, str]]:
     """Every way to read the observed parameters as the wanted ones: names wanted to names observed.
 
-    A layer of the same own name (`q`, whatever list it is in) is that layer. Of others, those that come first are tried
-    first. Observed layers that nothing stands for are left over.
+    A layer of the same own name (`q`, whatever list it is in) is that layer. Of others, those whose names begin or end
+    alike (`to_q`, `query`) are tried first, then those that come first. Observed layers that nothing stands for are left
+    over. Layers that lie in no list together (`first.q`, `heads.1.q`) are taken together where there is no other way.
     """
-    ours, theirs = _families(wanted), _families(observed)
+    for by in (_without_numbers, _own_name):
+        ways = _mappings(_families(wanted, by), _families(observed, by))
+        first = next(ways, None)
+        if first is not None:
+            yield first
+            yield from ways
+            return
+
+
+def _mappings(ours: Sequence[_Family], theirs: Sequence[_Family]) -> Iterator[dict[str, str]]:
     fixed: dict[str, _Family] = {}
     for family in ours:
         alike = [one for one in theirs if one.form == family.form and one.own_name == family.own_name]
         if len(alike) == 1:
             fixed[family.name] = alike[0]
     taken = {one.name for one in fixed.values()}
-    free = [family for family in ours if family.name not in fixed]
     groups: dict[object, list[_Family]] = {}
-    for family in free:
-        groups.setdefault(family.form, []).append(family)
+    for family in ours:
+        if family.name not in fixed:
+            groups.setdefault(family.form, []).append(family)
     left = [one for one in theirs if one.name not in taken]
     ways = [_ways(group, [one for one in left if one.form == form]) for form, group in groups.items()]
     for way in itertools.product(*ways):
@@ -60,9 +69,20 @@ def mappings(wanted: Shapes, observed: Shapes) -> Iterator[dict[str, str]]:
 
 
 def _ways(wanted: Sequence[_Family], observed: Sequence[_Family]) -> list[list[tuple[_Family, _Family]]]:
-    """Every choice of an observed family for each of the wanted ones; they come in the order of the observed."""
-    chosen = itertools.islice(itertools.permutations(observed, len(wanted)), MOST_WAYS)
+    """Every choice of an observed family for each of the wanted ones, the likeliest first."""
+    likeliest: list[_Family] = []
+    for family in wanted:
+        left = [one for one in observed if one not in likeliest]
+        likeliest += sorted(left, key=lambda one: not _sounds_like(one.own_name, family.own_name))[:1]
+    rest = [one for one in observed if one not in likeliest]
+    chosen = itertools.islice(itertools.permutations([*likeliest, *rest], len(wanted)), MOST_WAYS)
     return [list(zip(wanted, one, strict=True)) for one in chosen]
+
+
+def _sounds_like(observed: str, wanted: str) -> bool:
+    """Whether a name says the same in other words: `to_q`, `Wq` and `query` of `q`."""
+    words = observed.lower().split("_")
+    return any(word.startswith(wanted.lower()) or word.endswith(wanted.lower()) for word in words)
 
 
 def _names(pairs: Sequence[tuple[_Family, _Family]]) -> dict[str, str]:
@@ -78,20 +98,30 @@ def _joined(layer: str, name: str) -> str:
     return f"{layer}.{name}" if layer else name
 
 
-def _families(shapes: Shapes) -> list[_Family]:
-    """The families of a module's layers, in the order they first come."""
+def _families(shapes: Shapes, by: Callable[[str], str]) -> list[_Family]:
+    """The families of a module's layers, in the order they first come; `by`: what those of one have in common."""
     layers: dict[str, dict[str, Shape]] = {}
     for name, shape in shapes.items():
         layer, _, last = name.rpartition(".")
         layers.setdefault(layer, {})[last] = tuple(shape)
     families: dict[str, list[str]] = {}
     for layer in layers:
-        families.setdefault(re.sub(r"\d+", "#", layer), []).append(layer)
+        families.setdefault(by(layer), []).append(layer)
     return [
         _Family(name, tuple(members), tuple(tuple(sorted(layers[one].items())) for one in members))
         for name, unordered in families.items()
-        for members in [sorted(unordered, key=_numbers)]
+        for members in [sorted(unordered, key=_numbers) if by is _without_numbers else unordered]
     ]
+
+
+def _without_numbers(layer: str) -> str:
+    return re.sub(r"\d+", "#", layer)
+
+
+def _own_name(layer: str) -> str:
+    """The last name that is no number; empty where there is none."""
+    named = [step for step in layer.split(".") if step != "#" and not step.isdigit()]
+    return named[-1] if named else ""
 
 
 def _numbers(layer: str) -> list[int]:

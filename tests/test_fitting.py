@@ -163,3 +163,22 @@ def test_initial_parameters_are_those_of_a_new_module(build):
 
     assert ["first.weight", "first.bias", "second.weight", "second.bias"] == list(initial)
     assert initial["first.weight"].abs().max() <= 3**-0.5
+
+
+def test_fitting_stops_trying_when_it_has_taken_long(course):
+    """Wrong code is right in no way; its time is for its other checks."""
+    calls = []
+
+    class Slow(Wrong):
+        def forward(self, query):
+            calls.append(query)
+            pupil.used_s += 3.0
+            return super().forward(query)
+
+    pupil = Pupil({"Scale": Slow})
+    module = Student(examination_of(course, pupil), "scale", "Scale").build(given=GIVEN, size=3)
+
+    module(QUERY)
+    module(QUERY * 2)
+
+    assert 2 == len(calls)

@@ -90,3 +90,30 @@ def test_structure_with_too_few_layers_is_none():
 def test_structure_without_a_bias_is_another():
     """A layer is all of its parameters."""
     assert [] == ways(module(("q", 3, 5)), {"q.weight": (3, 5)})
+
+
+def test_structure_of_a_layer_whose_name_is_a_number_is_found():
+    """A module that is a list itself."""
+    observed = module(("0.q", 3, 5), ("0.v", 4, 5), ("1.q", 3, 5), ("1.v", 4, 5), ("2", 5, 8))
+
+    (found,) = ways(HEADS, observed)
+
+    assert ("2", "1.v") == (found["proj"], found["heads.1.v"])
+
+
+def test_structure_of_heads_that_lie_in_no_list_together_is_found():
+    """The first head has a name of its own, as well as its place in the list."""
+    observed = module(("first.q", 3, 5), ("first.v", 4, 5), ("heads.1.q", 3, 5), ("heads.1.v", 4, 5), ("proj", 5, 8))
+
+    (found,) = ways(HEADS, observed)
+
+    assert ("first.q", "heads.1.q") == (found["heads.0.q"], found["heads.1.q"])
+
+
+def test_structure_that_sounds_like_the_reference_is_tried_first():
+    """What no answer decides, since all are wrong, is decided by the names."""
+    observed = module(("old", 3, 5), ("value_layer", 3, 5), ("Wk", 3, 5), ("to_q", 3, 5))
+
+    first, *_ = ways(module(("q", 3, 5), ("k", 3, 5), ("v", 3, 5)), observed)
+
+    assert {"q": "to_q", "k": "Wk", "v": "value_layer"} == first
