@@ -38,8 +38,8 @@ def mappings(wanted: Shapes, observed: Shapes) -> Iterator[dict[str, str]]:
     """Every way to read the observed parameters as the wanted ones: names wanted to names observed.
 
     A layer of the same own name (`q`, whatever list it is in) is that layer. Of others, those whose names begin or end
-    alike (`to_q`, `query`) are tried first, then those that come first. Observed layers that nothing stands for are left
-    over. Layers that lie in no list together (`first.q`, `heads.1.q`) are taken together where there is no other way.
+    alike (`to_q`, `query`) are tried first, then those that come first. Observed layers that stand for nothing are
+    left over. Layers that are in no list together (`first.q`, `heads.1.q`) are taken together where nothing else fits.
     """
     for by in (_without_numbers, _own_name):
         ways = _mappings(_families(wanted, by), _families(observed, by))

@@ -328,6 +328,7 @@ def test_bench_dtype_is_float32_where_the_module_takes_no_other(bench_of):
     [
         (("x.shape\n", "x.shape\n        return x[:1], x\n"), Verdict.WRONG_SHAPE),
         (("x.shape\n", "x.shape\n        return x * math.nan, x\n"), Verdict.NOT_FINITE),
+        (("x.shape\n", "x.shape\n        return x * 1e200, x\n"), Verdict.WRONG_VALUE),
         (("x.shape\n", "x.shape\n        return x.long(), x\n"), Verdict.WRONG_DTYPE),
         (("x.shape\n", "x.shape\n        return None\n"), Verdict.WRONG_TYPE),
         (("x.shape\n", "x.shape\n        raise NotImplementedError\n"), Verdict.NOT_IMPLEMENTED),

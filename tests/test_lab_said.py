@@ -145,6 +145,15 @@ def test_said_against_agreeing_module_pins_all_of_it():
     ) == against_shows(sample_against())
 
 
+def test_said_against_a_module_that_was_not_compared_whole_says_so():
+    """What was not compared may be anything."""
+    problem = Problem(at="", verdict=Verdict.NOT_FINITE, message="NaN")
+
+    told = against_shows(sample_against().model_copy(update={"problems": (problem,)}))
+
+    assert told.startswith("Not all of it could be compared (not finite). What could is the same as PyTorch's")
+
+
 def test_said_against_differing_module_says_by_how_much():
     """In the finer dtype."""
     assert (

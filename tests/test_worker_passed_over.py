@@ -50,6 +50,19 @@ def test_passed_over_name_that_a_failure_has_left_out_raises_it_when_used(loaded
     assert 2 == module.other()
 
 
+def test_passed_over_name_raises_what_its_own_statement_did(loaded):
+    """Not what failed first."""
+    module = loaded("data = open('/no/such/file')\nclass answer(nothing.Module):\n    pass\n")
+
+    with pytest.raises(NameError, match="nothing"):
+        module.answer()
+
+
+def test_passed_over_name_that_no_statement_defines_is_missing(loaded):
+    """Whatever else has failed."""
+    assert not hasattr(loaded("def answers():\n    return 1\n\ndata = open('/no/such/file')\n"), "answer")
+
+
 def test_passed_over_future_statement_holds_for_the_whole_file(loaded):
     """Annotations are not looked at, as it says."""
     module = loaded(

@@ -36,6 +36,8 @@ from grader.traced import Traced
 from grader.verdict import Verdict
 
 _INPUT = "x"
+#: Larger numbers have squares, and sums of these, that are none any more; the right ones are below ten.
+_LARGEST = 1e100
 _VALUES = "a tuple (output, weights) of tensors"
 _OUTPUT_AXES = ("batch", "position", "d_model")
 _WEIGHTS_AXES = ("batch", "head", "query", "key")
@@ -168,6 +170,11 @@ class Answer:
                 name=name, index=index, axes=axes, value=value, count=number, total=total, is_gradient=is_gradient
             )
             self._fail(Verdict.NOT_FINITE, fact)
+        largest = float(tensor.abs().max()) if tensor.numel() else 0.0
+        if largest > _LARGEST:
+            what = f"the gradient of {name}" if is_gradient else name
+            text = f"{self._question.asked.text} gave {largest:.2g} in {what}; up to {_LARGEST:g} can be measured"
+            raise Unanswered(Verdict.WRONG_VALUE, text)
         return tensor.double()
 
     def _fail(self, verdict: Verdict, fact: Fact) -> NoReturn:

@@ -225,7 +225,7 @@ def against_shows(against: Against) -> str:
     if not against.differences:
         return _nothing(against)
     apart = [one for one in against.differences if one.largest > one.allowed]
-    sentences = [_apart(apart) if apart else _agreeing(against.differences)]
+    sentences = [_apart(apart) if apart else _agreeing(against)]
     sentences.append(_times(against.points[-1]) if against.points else "")
     return " ".join(filter(None, sentences))
 
@@ -235,9 +235,13 @@ def _apart(apart: Sequence[Difference]) -> str:
     return f"Not PyTorch's attention: in {apart[0].dtype} these differ: {', '.join(worst)}."
 
 
-def _agreeing(differences: Sequence[Difference]) -> str:
-    most = [f"{one.what} {number(one.largest)}" for one in differences if one.dtype == differences[0].dtype]
-    return f"The same as PyTorch's but for rounding; largest differences in {differences[0].dtype}: {', '.join(most)}."
+def _agreeing(against: Against) -> str:
+    dtype = against.differences[0].dtype
+    most = [f"{one.what} {number(one.largest)}" for one in against.differences if one.dtype == dtype]
+    told = f"the same as PyTorch's but for rounding; largest differences in {dtype}: {', '.join(most)}."
+    if against.problems:
+        return f"Not all of it could be compared ({against.problems[0].verdict.label}). What could is {told}"
+    return f"{told[0].upper()}{told[1:]}"
 
 
 def _times(point: AgainstPoint) -> str:

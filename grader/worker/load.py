@@ -93,22 +93,22 @@ class Submission(MetaPathFinder, Loader):
             raise
 
     def _run_what_runs(self, name: str, namespace: dict[str, Any]) -> None:
-        """Run each statement by itself. A name that is asked for, and left out by a failure, raises that when used."""
-        first: Exception | SystemExit | None = None
-        for code in self.imports.statements(self._sources[name], file_of(name)):
+        """Run each statement by itself. A name that one did not define, since it failed, raises that when used."""
+        failures: dict[str, Exception | SystemExit] = {}
+        for defined, code in self.imports.statements(self._sources[name], file_of(name)):
             try:
                 exec(code, namespace)
             except (Exception, SystemExit) as error:
-                first = first or error
-        for missing in self._passed_over if first is not None else ():
-            namespace.setdefault(missing, _raising(first))
+                failures |= dict.fromkeys(defined, error)
+        for missing in self._passed_over:
+            if missing in failures:
+                namespace.setdefault(missing, _raising(failures[missing]))
 
 
-def _raising(error: BaseException | None) -> Callable[..., NoReturn]:
+def _raising(error: BaseException) -> Callable[..., NoReturn]:
     """In the place of what could not be defined."""
 
     def undefined(*arguments: object, **keywords: object) -> NoReturn:
-        assert error is not None
         raise error
 
     return undefined

@@ -98,8 +98,8 @@ class Imports:
             tree = self._prepared[file]
             return code if tree is None else compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
 
-    def statements(self, text: str, file: str) -> Iterator[CodeType]:
-        """The same, each statement at the top of the file by itself."""
+    def statements(self, text: str, file: str) -> Iterator[tuple[set[str], CodeType]]:
+        """The same, each statement at the top of the file by itself, with the names it defines."""
         self.compile(text, file)
         tree = self._prepared[file] or ast.parse(text, file)
         flags = 0
@@ -108,7 +108,7 @@ class Imports:
                 for name in statement.names:
                     flags |= getattr(__future__, name.name).compiler_flag
             alone = ast.Module([statement], type_ignores=[])
-            yield compile(alone, file, "exec", flags=flags, dont_inherit=True)
+            yield set(_defined(statement)), compile(alone, file, "exec", flags=flags, dont_inherit=True)
 
     def reason(self, module: str, name: str | None, is_certain: bool) -> tuple[str, Reason] | None:
         """Which package is missing for `import module` or `from module import name`, and why; None when none is.
@@ -265,3 +265,16 @@ class Helper:
 
     def __call__(self, package: str, reason: Reason) -> Placeholder:
         return Placeholder(package, reason)
+
+
+def _defined(node: ast.AST) -> Iterator[str]:
+    """Names that a statement would define where it stands, by whatever way through it."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    elif isinstance(node, ast.alias):
+        yield (node.asname or node.name).partition(".")[0]
+    else:
+        for inner in ast.iter_child_nodes(node):
+            yield from _defined(inner)
