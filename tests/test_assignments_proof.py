@@ -15,7 +15,7 @@ from grader.verification.axes import about_axes
 from grader.verification.claims import EditedReferences, random_sets, singles
 
 #: One in so many of the mistakes, and pairs of them.
-SHARE, PAIRS = 12, 4
+SHARE, PAIRS = 16, 2
 ASSIGNMENTS = [name for name in COURSE.names if name != "attention"]
 
 

@@ -18,7 +18,7 @@ from grader.verification.claims import EditedReferences, random_sets, singles
 
 ASSIGNMENT = COURSE.assignment("attention")
 #: One in so many of the mistakes, and of those in students' styles.
-SHARE, STYLED_SHARE = 14, 24
+SHARE, STYLED_SHARE = 18, 32
 #: Each that is left out costs as much as a dozen that are named: everything has to be tried before nothing is said.
 PAIRS, TRIPLES, LEFT_OUT = 10, 3, 3
 

@@ -151,7 +151,7 @@ def test_said_against_a_module_that_was_not_compared_whole_says_so():
 
     told = against_shows(sample_against().model_copy(update={"problems": (problem,)}))
 
-    assert told.startswith("Not all of it could be compared (not finite). What could is the same as PyTorch's")
+    assert told.startswith("Not all of it could be compared (NaN or infinity). What could is the same as PyTorch's")
 
 
 def test_said_against_differing_module_says_by_how_much():
