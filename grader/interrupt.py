@@ -1,7 +1,8 @@
 """Being stopped from outside: Ctrl-C (SIGINT) and SIGTERM, told as `KeyboardInterrupt`, which pytest lets through.
 
 An exception that is raised while Python cleans up, or while a library catches everything, is lost. So the signal is
-remembered too, and whoever is about to begin something long asks with `raise_if_stopped`.
+remembered too, and whoever is about to begin something long asks with `raise_if_stopped`. While torch is imported
+nothing is raised: its own code in C++ ends the process over it. The exception comes as soon as that is done.
 """
 
 import contextlib
@@ -13,11 +14,16 @@ from types import FrameType
 from typing import NoReturn
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+#: Seconds until it is looked again whether torch is there.
+_AGAIN_S = 0.05
 _received: list[int] = []
+#: Whether an exception is due that could not be raised yet: one item, or none.
+_due: list[bool] = []
 
 
 def listen() -> None:
     """Hear of both signals from now on. One that whoever started this process wants to be ignored stays ignored."""
+    signal.signal(signal.SIGALRM, _stop)
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)
@@ -25,6 +31,7 @@ def listen() -> None:
 
 def raise_if_stopped() -> None:
     """Raises KeyboardInterrupt when a signal has come, wherever its own exception went."""
+    _due.clear()
     if _received:
         raise KeyboardInterrupt
 
@@ -72,5 +79,16 @@ def held() -> Iterator[None]:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    _received.append(number)
-    raise KeyboardInterrupt
+    if number in _SIGNALS:
+        _received.append(number)
+        _due[:] = [True]
+    if _is_torch_being_imported():
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+    elif _due:
+        _due.clear()
+        raise KeyboardInterrupt
+
+
+def _is_torch_being_imported() -> bool:
+    spec = getattr(sys.modules.get("torch"), "__spec__", None)
+    return bool(getattr(spec, "_initializing", False))

@@ -43,7 +43,7 @@ def proof(request):
 
 def test_assignment_mistakes_lose_points_and_are_named(proof):
     """Each as itself, or as one declared to be like it."""
-    assert len(proof.singles) > 8
+    assert len(proof.singles) > 5
     assert [] == [one.trial.made for one in proof.singles if one.word != "right" or not one.trial.lost]
 
 
