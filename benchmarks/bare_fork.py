@@ -76,7 +76,7 @@ def answer(folder: Path, calls: Sequence[tuple[Call, torch.Tensor | None]]) -> N
                 for name, node in call.keywords.items()
             }
             result = function(*values, **named)
-        except ValueError:  # asked for by a check
+        except (RuntimeError, TypeError, ValueError):  # asked for by a check, or gone in float32
             continue
         if upstream is not None:
             output = result[0] if isinstance(result, tuple) else result
