@@ -12,7 +12,7 @@ from dataclasses import replace
 import torch
 
 from grader import compare
-from grader.call import Build, Call
+from grader.call import Call
 from grader.oracle import Expected
 from grader.outcome import Gradients, Outcome, Returned, WrongParameters
 from grader.structure import MOST_WAYS, mappings
@@ -55,7 +55,18 @@ class Fitting:
 
     def ask(self, call: Call, upstream: torch.Tensor | None) -> Outcome:
         """The outcome of a call to a module that is built by structure."""
-        return self._found(call, upstream)[1]
+        fitted = self.fitted(call)
+        outcome = self._ask(fitted, upstream)
+        reply = outcome.reply
+        if fitted is not call or not isinstance(reply, WrongParameters) or reply.observed is None:
+            return outcome
+        ways = list(itertools.islice(mappings(self._shapes_of(call), reply.observed), MOST_WAYS))
+        if not ways:
+            return outcome
+        if len(ways) == 1:
+            self._names[_key(call)] = ways[0]
+            return self._ask(self.fitted(call), upstream)
+        return self._tried(call, upstream, ways)
 
     def fitted(self, call: Call) -> Call:
         """The call, with the names that the student gave; as it is where they are not known, or the task gives them."""
@@ -63,32 +74,18 @@ class Fitting:
             return call
         return _with_names(call, self._names.get(_key(call), {}))
 
-    def _found(self, call: Call, upstream: torch.Tensor | None) -> tuple[Call, Outcome]:
-        fitted = self.fitted(call)
-        outcome = self._ask(fitted, upstream)
-        reply = outcome.reply
-        if fitted is not call or not isinstance(reply, WrongParameters) or reply.observed is None:
-            return fitted, outcome
-        ways = list(itertools.islice(mappings(self._shapes_of(call), reply.observed), MOST_WAYS))
-        if not ways:
-            return call, outcome
-        if len(ways) == 1:
-            self._names[_key(call)] = ways[0]
-            return self.fitted(call), self._ask(self.fitted(call), upstream)
-        return self._tried(call, upstream, ways)
-
-    def _tried(self, call: Call, upstream: torch.Tensor | None, ways: list[dict[str, str]]) -> tuple[Call, Outcome]:
-        """The way of whose answer the most is right, or the first."""
+    def _tried(self, call: Call, upstream: torch.Tensor | None, ways: list[dict[str, str]]) -> Outcome:
+        """The outcome of the way of whose answer the most is right, or of the first."""
         expected = self._expected(call)
         asked = [_with_names(call, names) for names in ways]
         if expected is None:
-            return asked[0], self._ask(asked[0], upstream)
+            return self._ask(asked[0], upstream)
         outcomes = list(self._outcomes(asked, upstream))
         right = [self._count_right(one, expected, call) for one in outcomes]
         best = right.index(max(right))
         if max(right) and right.count(max(right)) == 1:
             self._names[_key(call)] = ways[best]
-        return asked[best], outcomes[best]
+        return outcomes[best]
 
     def _outcomes(self, asked: list[Call], upstream: torch.Tensor | None) -> Iterator[Outcome]:
         """The outcomes of one way after the other, as long as there is time for trying; of the first in any case."""
@@ -128,6 +125,5 @@ def _key(call: Call) -> str:
 def _with_names(call: Call, names: Mapping[str, str]) -> Call:
     if not names:
         return call
-    build: Build | None = call.build
-    assert build is not None
-    return replace(call, build=replace(build, names=names))
+    assert call.build is not None
+    return replace(call, build=replace(call.build, names=names))

@@ -98,7 +98,7 @@ def _run(options: Options, store: Store, screen: Screen) -> int:
     asked = course.asked(name) if name else course.asked()
     with call_roll(options.folder, list(asked), options.roster, is_single=options.is_single) as roll:
         found = matching(roll.submissions, options.only, options.folder)
-        assignment = course.assignment(name) if name else assignment_of(course, found)
+        assignment = course.assignment(name) if name else assignment_of(course, found, asked)
         store.must_be_usable()
         with store.locked():
             return _grade_into(store, options, course, assignment, found, roll, screen)

@@ -7,12 +7,7 @@ from grader.call import Argument, Call
 from grader.examination import Examination
 from grader.failure import Asked, BrokenNeighbour, CheckFailed, Fact, NoAnswer, verdict_of
 from grader.messages import message
-from grader.outcome import (
-    Failed,
-    Forbidden,
-    Gradients,
-    Raised,
-)
+from grader.outcome import Failed, Forbidden, Gradients, Raised
 from grader.verdict import Verdict
 
 

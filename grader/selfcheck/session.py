@@ -58,7 +58,7 @@ def find_subject(folder: Path, name: str | None, course: Path | None) -> Subject
     if place is None:
         handout = _handout(folder, name)
         return Subject(found=found, assignment=handout.assignment, header=_header_of(handout), source=handout)
-    assignment = place.assignment(name) if name else assignment_of(place, [found])
+    assignment = place.assignment(name) if name else assignment_of(place, [found], place.asked())
     header = make_header(assignment, assignment.published_seed, assignment.limits.call_s)
     return Subject(found=found, assignment=assignment, header=header, source=place)
 
